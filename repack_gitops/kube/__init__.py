@@ -1,0 +1,1 @@
+"""The cluster edge: the only room that imports the kubernetes client."""

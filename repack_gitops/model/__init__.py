@@ -1,0 +1,1 @@
+"""Frozen facts: cluster, run, plan, policy; no I/O, no clock, no search."""

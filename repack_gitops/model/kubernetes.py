@@ -1,0 +1,313 @@
+"""Kubernetes objects on the wire: only the fields that planning needs, under their own names.
+
+Both doors to a ClusterSnapshot (live API and file) decode into these structs, and ``repack snapshot`` encodes them, so a
+snapshot file never holds environment variables, commands or managed fields. Field names are Kubernetes'; ``msgspec``
+renames them to camelCase. An unknown field is skipped here: these are other people's objects.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+Quantity = str | int | float
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Wire(Struct, rename="camel", frozen=True, omit_defaults=True, kw_only=True):
+    """Base of all wire structs."""
+
+
+class OwnerReference(Wire, frozen=True):
+    api_version: str
+    kind: str
+    name: str
+    uid: str = ""
+    controller: bool = False
+
+
+class ObjectMeta(Wire, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+
+
+class SelectorRequirement(Wire, frozen=True):
+    key: str
+    operator: str
+    values: list[str] | None = None
+
+
+class LabelSelector(Wire, frozen=True):
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[SelectorRequirement] | None = None
+
+
+class Taint(Wire, frozen=True):
+    key: str
+    effect: str
+    value: str | None = None
+
+
+class NodeSpec(Wire, frozen=True):
+    unschedulable: bool = False
+    taints: list[Taint] | None = None
+
+
+class Condition(Wire, frozen=True):
+    type: str
+    status: str
+    reason: str | None = None
+
+
+class NodeStatus(Wire, frozen=True):
+    allocatable: dict[str, Quantity] | None = None
+    conditions: list[Condition] | None = None
+
+
+class Node(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: NodeSpec = field(default_factory=NodeSpec)
+    status: NodeStatus = field(default_factory=NodeStatus)
+
+
+class ResourceClaim(Wire, frozen=True):
+    name: str
+
+
+class Resources(Wire, frozen=True):
+    requests: dict[str, Quantity] | None = None
+    limits: dict[str, Quantity] | None = None
+    claims: list[ResourceClaim] | None = None
+
+
+class ContainerPort(Wire, frozen=True):
+    container_port: int = 0
+    host_port: int = 0
+    protocol: str = "TCP"
+    host_ip: str = field(default="", name="hostIP")
+
+
+class Container(Wire, frozen=True):
+    name: str
+    resources: Resources | None = None
+    ports: list[ContainerPort] | None = None
+    restart_policy: str | None = None
+
+
+class Toleration(Wire, frozen=True):
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSelectorTerm(Wire, frozen=True):
+    match_expressions: list[SelectorRequirement] | None = None
+    match_fields: list[SelectorRequirement] | None = None
+
+
+class NodeSelector(Wire, frozen=True):
+    node_selector_terms: list[NodeSelectorTerm] | None = None
+
+
+class NodeAffinity(Wire, frozen=True):
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+
+
+class PodAffinityTerm(Wire, frozen=True):
+    topology_key: str
+    label_selector: LabelSelector | None = None
+    namespaces: list[str] | None = None
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: list[str] | None = None
+    mismatch_label_keys: list[str] | None = None
+
+
+class PodAffinity(Wire, frozen=True):
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] | None = None
+
+
+class Affinity(Wire, frozen=True):
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TopologySpreadConstraint(Wire, frozen=True):
+    topology_key: str
+    when_unsatisfiable: str
+    max_skew: int = 1
+    label_selector: LabelSelector | None = None
+
+
+class ClaimSource(Wire, frozen=True):
+    claim_name: str
+
+
+class Volume(Wire, frozen=True):
+    name: str
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: dict[str, Any] | None = None
+    csi: dict[str, Any] | None = None
+    host_path: dict[str, Any] | None = None
+    empty_dir: dict[str, Any] | None = None
+
+
+class PodResourceClaim(Wire, frozen=True):
+    name: str
+
+
+class PodSpec(Wire, frozen=True):
+    containers: list[Container]
+    node_name: str | None = None
+    scheduler_name: str = "default-scheduler"
+    priority: int | None = None
+    priority_class_name: str | None = None
+    runtime_class_name: str | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] | None = None
+    topology_spread_constraints: list[TopologySpreadConstraint] | None = None
+    init_containers: list[Container] | None = None
+    overhead: dict[str, Quantity] | None = None
+    resources: Resources | None = None
+    host_network: bool = False
+    volumes: list[Volume] | None = None
+    resource_claims: list[PodResourceClaim] | None = None
+    scheduling_gates: list[dict[str, str]] | None = None
+    termination_grace_period_seconds: int | None = None
+
+
+class ContainerStatus(Wire, frozen=True):
+    name: str
+    resources: Resources | None = None
+    allocated_resources: dict[str, Quantity] | None = None
+
+
+class PodStatus(Wire, frozen=True):
+    phase: str = "Pending"
+    nominated_node_name: str | None = None
+    conditions: list[Condition] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+    extended_resource_claim_status: dict[str, Any] | None = None
+
+
+class Pod(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: PodSpec
+    status: PodStatus = field(default_factory=PodStatus)
+
+
+class PodGroupSpec(Wire, frozen=True):
+    min_member: int = 0
+    queue: str | None = None
+
+
+class PodGroup(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: PodGroupSpec = field(default_factory=PodGroupSpec)
+
+
+class PodDisruptionBudgetSpec(Wire, frozen=True):
+    selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    unhealthy_pod_eviction_policy: str | None = None
+
+
+class PodDisruptionBudgetStatus(Wire, frozen=True):
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    observed_generation: int = 0
+
+
+class PodDisruptionBudget(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: PodDisruptionBudgetSpec = field(default_factory=PodDisruptionBudgetSpec)
+    status: PodDisruptionBudgetStatus = field(default_factory=PodDisruptionBudgetStatus)
+
+
+class LifecyclePolicy(Wire, frozen=True):
+    action: str | None = None
+    event: str | None = None
+    events: list[str] | None = None
+    exit_code: int | None = None
+
+
+class TaskSpec(Wire, frozen=True):
+    name: str = ""
+    replicas: int = 0
+    policies: list[LifecyclePolicy] | None = None
+
+
+class VolcanoJobSpec(Wire, frozen=True):
+    policies: list[LifecyclePolicy] | None = None
+    tasks: list[TaskSpec] | None = None
+    max_retry: int = 3
+    min_available: int = 0
+
+
+class VolcanoJobStatus(Wire, frozen=True):
+    retry_count: int = 0
+
+
+class VolcanoJob(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
+    status: VolcanoJobStatus = field(default_factory=VolcanoJobStatus)
+
+
+#: What a snapshot consists of: (apiVersion, kind) and the struct that decodes it.
+KINDS: dict[tuple[str, str], type[Wire]] = {
+    ("v1", "Node"): Node,
+    ("v1", "Pod"): Pod,
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): PodGroup,
+    ("policy/v1", "PodDisruptionBudget"): PodDisruptionBudget,
+    ("batch.volcano.sh/v1alpha1", "Job"): VolcanoJob,
+}
+
+#: Annotations that planning reads; all others are dropped, since people keep secrets and manifests in them.
+KEPT_ANNOTATIONS = frozenset(
+    {
+        "scheduling.k8s.io/group-name",
+        "kubernetes.io/config.mirror",
+        "volcano.sh/task-spec",
+        "karpenter.sh/do-not-disrupt",
+        "cluster-autoscaler.kubernetes.io/safe-to-evict",
+        "repack.volcano.sh/do-not-disrupt",
+    }
+)
+
+
+class ListMeta(Wire, frozen=True):
+    resource_version: str = ""
+    continue_: str = field(default="", name="continue")
+    remaining_item_count: int | None = None
+
+
+class RawList(Wire, frozen=True):
+    """A Kubernetes List whose items are still undecoded bytes."""
+
+    kind: str
+    items: list[msgspec.Raw]
+    api_version: str = "v1"
+    metadata: ListMeta = field(default_factory=ListMeta)
+
+
+class TypeMeta(Wire, frozen=True):
+    """The two fields that tell what an item of a List is."""
+
+    api_version: str = ""
+    kind: str = ""

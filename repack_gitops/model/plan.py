@@ -1,0 +1,185 @@
+"""What planning answers: an Evaluation, with a plan or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from repack_gitops.model.cluster import Key, Owner
+
+
+class Verdict(StrEnum):
+    """The Complete condition's reason for an evaluation; all three are normal answers."""
+
+    RECOMMENDED = "RepackRecommended"
+    NO_FRAGMENTATION = "NoFragmentation"
+    INSUFFICIENT = "InsufficientImprovement"
+
+
+class Code(StrEnum):
+    """Why a pod does not move, a node is not emptied, or a node does not receive."""
+
+    # a pod that may not move
+    OTHER_SCHEDULER = "OtherScheduler"
+    NO_POD_GROUP = "NoPodGroup"
+    POD_GROUP_NOT_FOUND = "PodGroupNotFound"
+    POD_GROUP_OUT_OF_SCOPE = "PodGroupOutOfScope"
+    NO_CONTROLLER = "NoController"
+    UNKNOWN_CONTROLLER = "UnknownController"
+    OWNER_NOT_FOUND = "OwnerNotFound"
+    DAEMON_SET = "DaemonSet"
+    MIRROR_POD = "MirrorPod"
+    TERMINATING = "Terminating"
+    FATAL_POLICY = "FatalPolicy"
+    CASCADING_POLICY = "CascadingPolicy"
+    UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
+    # a node that may not be emptied
+    NODE_OUT_OF_SCOPE = "NodeOutOfScope"
+    NO_RECEIVER = "NoReceiver"
+    BUDGET_EXCEEDED = "BudgetExceeded"
+    RECEIVES = "Receives"
+    BELOW_THRESHOLD = "BelowThreshold"
+    # a node that may not receive
+    NODE_NOT_READY = "NodeNotReady"
+    NODE_UNSCHEDULABLE = "NodeUnschedulable"
+    TAINT_TOLERATION = "TaintToleration"
+    NODE_AFFINITY = "NodeAffinity"
+    NODE_PORTS = "NodePorts"
+    NODE_RESOURCES = "NodeResourcesFit"
+    INTER_POD_AFFINITY = "InterPodAffinity"
+    NOT_OCCUPIED = "NotOccupied"
+    BEING_FREED = "BeingFreed"
+    NOT_PROVIDING = "NotProviding"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A typed "no" with the detail a reader needs; the value that decided is the value that is shown."""
+
+    code: Code
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.code.value}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fragmentation:
+    """Spec 2.1 for one resource over the whole cluster."""
+
+    providing: int
+    occupied: int
+    optimal: int
+    exact: bool
+
+    @property
+    def rate(self) -> Fraction:
+        """(occupied - optimal) / providing; 0 where nothing provides the resource."""
+        return Fraction(self.occupied - self.optimal, self.providing) if self.providing else Fraction(0)
+
+    @property
+    def percent(self) -> int:
+        """The rate as people see it: an integer percentage, rounded half up."""
+        return int(self.rate * 100 + Fraction(1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class PodMove:
+    """One pod, from where, to where; ``cards`` are whole devices of the target resource."""
+
+    namespace: str
+    pod: str
+    uid: str
+    pod_group: str
+    owner: Owner | None
+    from_node: str
+    to_node: str
+    cards: int
+
+    @property
+    def group_key(self) -> Key:
+        """Namespace and name of the PodGroup."""
+        return (self.namespace, self.pod_group)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node emptied: the unit of execution."""
+
+    node: str
+    moves: tuple[PodMove, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Disruption:
+    """The five dimensions of spec 2.3 over a whole plan."""
+
+    pod_groups: int = 0
+    breaches: int = 0
+    damaged_cards: int = 0
+    moved_cards: int = 0
+    moved_pods: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupImpact:
+    """What a plan does to one PodGroup."""
+
+    key: Key
+    owner: Owner | None
+    running: int
+    min_available: int
+    moved_pods: int
+    moved_cards: int
+    footprint_cards: int
+
+    @property
+    def slack(self) -> int:
+        """Members that may be missing: max(running - minAvailable, 0)."""
+        return max(self.running - self.min_available, 0)
+
+    @property
+    def breached(self) -> bool:
+        """Whether more members move than the slack allows."""
+        return self.moved_pods > self.slack
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The planner's whole answer.
+
+    Attributes
+    ----------
+    steps
+        The plan in execution order; empty unless the verdict is RepackRecommended.
+    stays
+        Every occupied node that is not freed, with the reason, sorted by node.
+    improvement
+        Percentage points the best plan found would gain, as an exact fraction; shown when it did not suffice.
+    """
+
+    resource: str
+    strategy: str
+    verdict: Verdict
+    before: Fragmentation
+    after: Fragmentation
+    steps: tuple[Step, ...]
+    disruption: Disruption
+    impacts: tuple[GroupImpact, ...]
+    stays: Mapping[str, Reason]
+    scope_pod_groups: int
+    scope_nodes: int
+    improvement: Fraction = Fraction(0)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def moves(self) -> tuple[PodMove, ...]:
+        """All moves in execution order."""
+        return tuple(m for s in self.steps for m in s.moves)
+
+    @property
+    def freed_nodes(self) -> tuple[str, ...]:
+        """The nodes freed, in execution order."""
+        return tuple(s.node for s in self.steps)

@@ -1,0 +1,339 @@
+"""RepackRun, the contract of spec 01: one definition for reading, writing, the JSON Schema and the CRD.
+
+The structs forbid unknown fields. Their annotations are the published schema's limits and descriptions, so a rule is
+written once (``model.schema`` turns them into schemas).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+API_VERSION: Final = "repack.volcano.sh/v1alpha1"
+KIND: Final = "RepackRun"
+
+Name = Annotated[
+    str,
+    Meta(min_length=1, max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", description="A Kubernetes name."),
+]
+Resource = Annotated[
+    str,
+    Meta(
+        max_length=317,
+        pattern=r"^[^/]+/[^/]+$",
+        description="A fully qualified extended resource, such as nvidia.com/gpu or huawei.com/ascend-1980.",
+    ),
+]
+Percent = Annotated[int, Meta(ge=0, le=100)]
+Count = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[int, Meta(ge=0, description="Seconds.")]
+Labels = dict[str, str]
+
+
+class Document(Struct, rename="camel", frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of what people write: an unknown field is an error."""
+
+
+class SelectorRequirement(Document, frozen=True):
+    """One entry of matchExpressions."""
+
+    key: Annotated[str, Meta(min_length=1, description="The label's key.")]
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: Annotated[list[str], Meta(description="In and NotIn need values; Exists and DoesNotExist take none.")] = field(
+        default_factory=list
+    )
+
+
+class Selector(Document, frozen=True):
+    """A Kubernetes LabelSelector."""
+
+    match_labels: Annotated[Labels, Meta(description="Labels that must all be equal.")] = field(default_factory=dict)
+    match_expressions: Annotated[list[SelectorRequirement], Meta(description="Requirements that must all hold.")] = field(
+        default_factory=list
+    )
+
+
+class PodGroupSet(Document, frozen=True):
+    """PodGroups by label or by name; both together are a union."""
+
+    selector: Annotated[Selector | None, Meta(description="Matches the PodGroup's own labels.")] = None
+    names: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[^/]+/[^/]+$")]],
+        Meta(max_length=1024, description="namespace/name of PodGroups."),
+    ] = field(default_factory=list)
+
+
+class NodeSet(Document, frozen=True):
+    """Nodes by label or by name; both together are a union."""
+
+    selector: Annotated[Selector | None, Meta(description="Matches the node's labels.")] = None
+    names: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(max_length=1024, description="Names of nodes.")] = field(
+        default_factory=list
+    )
+
+
+class PodGroupScope(Document, frozen=True):
+    """Which workloads may be evicted."""
+
+    include: Annotated[PodGroupSet | None, Meta(description="Empty or absent means all.")] = None
+    exclude: Annotated[PodGroupSet | None, Meta(description="Beats include.")] = None
+
+
+class NodeScope(Document, frozen=True):
+    """Which nodes may be emptied; never restricts where pods may go."""
+
+    include: Annotated[NodeSet | None, Meta(description="Empty or absent means all.")] = None
+    exclude: Annotated[NodeSet | None, Meta(description="Beats include.")] = None
+
+
+class Scope(Document, frozen=True):
+    """What may be touched; an absent axis does not restrict."""
+
+    pod_groups: Annotated[PodGroupScope | None, Meta(description="Which workloads may be evicted.")] = None
+    nodes: Annotated[NodeScope | None, Meta(description="Which nodes may be emptied.")] = None
+
+
+class Goal(Document, frozen=True):
+    """What one run is for."""
+
+    resource: Resource
+    min_frag_improvement_percent: Annotated[
+        Percent, Meta(description="Least gain in percentage points of the fragmentation rate; 0 means any gain.")
+    ] = 0
+
+
+class MaxPerRun(Document, frozen=True):
+    """The run's budget; an absent entry is no cap, 0 means none may move."""
+
+    pod_groups: Annotated[Count | None, Meta(description="Most distinct PodGroups touched.")] = None
+    resources: Annotated[dict[str, Count], Meta(description="Most whole devices moved, by resource.")] = field(
+        default_factory=dict
+    )
+
+
+class Eviction(Document, frozen=True):
+    """How pods are evicted."""
+
+    grace_period_seconds: Annotated[
+        Seconds | None, Meta(description="Passed to the Eviction API; absent means each pod's own; 0 is immediate.")
+    ] = None
+
+
+class RunTemplateSpec(Document, frozen=True):
+    """A RepackRun's spec without its mode, as policies hold it."""
+
+    goals: Annotated[list[Goal], Meta(min_length=1, max_length=1, description="Exactly one goal.")]
+    scope: Annotated[Scope | None, Meta(description="What may be touched; absent means everything.")] = None
+    max_per_run: Annotated[MaxPerRun | None, Meta(description="The run's budget.")] = None
+    eviction: Annotated[Eviction | None, Meta(description="How pods are evicted; ignored by DryRun.")] = None
+    ttl_seconds_after_finished: Annotated[
+        Seconds | None, Meta(description="The in-cluster object is deleted that long after completionTime.")
+    ] = None
+
+
+class RunSpec(RunTemplateSpec, frozen=True, kw_only=True):
+    """A RepackRun's spec; immutable once in the cluster."""
+
+    mode: Annotated[Literal["DryRun", "Execute"], Meta(description="DryRun only plans; Execute evicts.")]
+
+
+class OwnerRef(Document, frozen=True):
+    """The direct workload controller of a PodGroup."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+class MovedPod(Document, frozen=True):
+    """A planned move of one pod."""
+
+    name: str
+    from_node: str
+    to_node: str
+    cards: Count
+
+
+class Move(Document, frozen=True):
+    """The planned moves of one PodGroup."""
+
+    namespace: str
+    pod_group_name: str
+    cards: Count
+    pods: list[MovedPod]
+    owner: OwnerRef | None = None
+
+
+class ResolvedScope(Document, frozen=True):
+    """How much the scope covers now."""
+
+    pod_group_count: Count
+    node_count: Count
+
+
+class PlanSummary(Document, frozen=True):
+    """The plan in six numbers."""
+
+    frag_before_percent: Percent
+    frag_after_percent: Percent
+    freed_node_count: Count
+    moved_card_count: Count
+    resolved_scope: ResolvedScope
+
+
+class DisruptionStatus(Document, frozen=True):
+    """The five dimensions of spec 2.3 over the whole plan."""
+
+    pod_groups: Annotated[Count, Meta(description="PodGroups affected.")]
+    breaches: Annotated[Count, Meta(description="PodGroups moved beyond their slack (running - minAvailable).")]
+    damaged_cards: Annotated[Count, Meta(description="Cards moved within slack, plus whole footprints beyond it.")]
+    moved_cards: Count
+    moved_pods: Count
+
+
+class StayingNodes(Document, frozen=True):
+    """Occupied nodes that are not freed, grouped by the reason."""
+
+    reason: str
+    message: str
+    node_count: Count
+    nodes: Annotated[list[str], Meta(description="Names, at most 20 of them.")] = field(default_factory=list)
+
+
+class PlanStatus(Document, frozen=True):
+    """What the planner saw and proposes; never rewritten."""
+
+    summary: PlanSummary
+    moves: list[Move] = field(default_factory=list)
+    freed_nodes: Annotated[list[str], Meta(description="In the order of execution.")] = field(default_factory=list)
+    strategy: str = ""
+    exact: Annotated[bool | None, Meta(description="Whether the optimum behind the rate is exact.")] = None
+    disruption: DisruptionStatus | None = None
+    staying_nodes: list[StayingNodes] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+class EvictionPhase(StrEnum):
+    """How far the eviction of one victim got."""
+
+    PENDING = "Pending"
+    IN_PROGRESS = "InProgress"
+    ACCEPTED = "Accepted"
+    INDIRECTLY_REMOVED = "IndirectlyRemoved"
+    REJECTED = "Rejected"
+
+
+class PlacementPhase(StrEnum):
+    """How far the replacement of one victim got."""
+
+    WAITING_FOR_REPLACEMENT = "WaitingForReplacement"
+    WAITING_FOR_NODE_SELECTION = "WaitingForNodeSelection"
+    NOMINATED = "Nominated"
+    PLACED = "Placed"
+    TIMED_OUT = "TimedOut"
+
+
+class EvictionStatus(Document, frozen=True):
+    """Journal of one eviction."""
+
+    phase: EvictionPhase
+    message: str = ""
+    accepted_time: str = ""
+
+
+class PlacementStatus(Document, frozen=True):
+    """Journal of one replacement."""
+
+    phase: PlacementPhase
+    selected_node_name: str = ""
+    replacement_pod_name: str = ""
+    replacement_pod_uid: str = field(default="", name="replacementPodUID")
+    actual_node_name: str = ""
+    expiration_time: str = ""
+
+
+class Relocation(Document, frozen=True):
+    """The durable record of one planned pod move."""
+
+    namespace: str
+    pod_group_name: str
+    victim_pod_name: str
+    planned_node_name: str
+    eviction: EvictionStatus
+    placement: PlacementStatus
+    victim_pod_uid: str = field(default="", name="victimPodUID")
+    source_node_name: str = ""
+    cards: Count = 0
+    replacement_pod_group_name: str = ""
+
+
+class ResultStatus(Document, frozen=True):
+    """What an Execute run really achieved."""
+
+    frag_after_percent: Percent
+    freed_node_count: Count
+    moved_card_count: Count
+    metrics_verified: bool
+    freed_nodes: list[str] = field(default_factory=list)
+
+
+class Condition(Document, frozen=True):
+    """A standard Kubernetes condition; conditions are the authority."""
+
+    type: Literal["Progressing", "Complete", "Failed"]
+    status: Literal["True", "False", "Unknown"]
+    reason: str
+    message: str
+    last_transition_time: str
+    observed_generation: Count = 0
+
+
+class RunStatus(Document, frozen=True):
+    """A RepackRun's status; ``phase`` is derived from the conditions."""
+
+    phase: Literal["Pending", "Running", "Succeeded", "Failed"]
+    message: str = ""
+    start_time: str = ""
+    completion_time: str = ""
+    plan: PlanStatus | None = None
+    result: ResultStatus | None = None
+    relocations: list[Relocation] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+
+
+class RunMetadata(Document, frozen=True):
+    """Name, labels and annotations; a RepackRun has no namespace."""
+
+    name: Name
+    labels: Labels = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+    uid: str = ""
+    resource_version: str = ""
+    generation: Count = 0
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+    managed_fields: Any | UnsetType = UNSET
+    owner_references: Any | UnsetType = UNSET
+    finalizers: list[str] = field(default_factory=list)
+
+
+class RepackRun(Document, frozen=True, kw_only=True):
+    """One repack: a file in git, and, while it executes, an object in the cluster."""
+
+    api_version: Literal["repack.volcano.sh/v1alpha1"]
+    kind: Literal["RepackRun"]
+    metadata: RunMetadata
+    spec: RunSpec
+    status: RunStatus | None = None
+
+
+def new_run(metadata: RunMetadata, spec: RunSpec, status: RunStatus | None = None) -> RepackRun:
+    """Return a RepackRun with its fixed apiVersion and kind."""
+    return RepackRun(api_version=API_VERSION, kind=KIND, metadata=metadata, spec=spec, status=status)
+
+
+def run_spec(template: RunTemplateSpec, mode: Literal["DryRun", "Execute"]) -> RunSpec:
+    """Return ``template`` as the spec of a run in ``mode``."""
+    return RunSpec(mode=mode, **{name: getattr(template, name) for name in RunTemplateSpec.__struct_fields__})

@@ -1,0 +1,52 @@
+"""Constraints that no filter of ours decides yet; a pod with one of them is never moved.
+
+This list shrinks as filters arrive. It names fields as the Pod's spec does, so that a reader finds the cause at once.
+"""
+
+from __future__ import annotations
+
+from repack_gitops.model.kubernetes import Pod, PodSpec
+
+
+def unsupported_fields(pod: Pod) -> tuple[str, ...]:
+    """Return the undecided fields of ``pod``, in a fixed order; empty for most pods."""
+    spec = pod.spec
+    found = [*_affinity(spec), *_volumes(spec), *_devices(pod)]
+    if any(c.when_unsatisfiable == "DoNotSchedule" for c in spec.topology_spread_constraints or ()):
+        found.append("topologySpreadConstraints")
+    return tuple(found)
+
+
+def _affinity(spec: PodSpec) -> list[str]:
+    if spec.affinity is None:
+        return []
+    found = []
+    for name, terms in (
+        ("podAffinity", spec.affinity.pod_affinity),
+        ("podAntiAffinity", spec.affinity.pod_anti_affinity),
+    ):
+        if terms is not None and terms.required_during_scheduling_ignored_during_execution:
+            found.append(f"affinity.{name}")
+    return found
+
+
+def _volumes(spec: PodSpec) -> list[str]:
+    found = []
+    for volume in spec.volumes or ():
+        if volume.persistent_volume_claim is not None:
+            found.append(f"volumes.persistentVolumeClaim({volume.persistent_volume_claim.claim_name})")
+        elif volume.ephemeral is not None:
+            found.append(f"volumes.ephemeral({volume.name})")
+        elif volume.csi is not None:
+            found.append(f"volumes.csi({volume.name})")
+    return found
+
+
+def _devices(pod: Pod) -> list[str]:
+    """Devices served through DRA: by claims of the pod or of a container, or behind an extended resource."""
+    containers = [*pod.spec.containers, *(pod.spec.init_containers or ())]
+    if pod.spec.resource_claims or any(c.resources and c.resources.claims for c in containers):
+        return ["resourceClaims"]
+    if pod.status.extended_resource_claim_status is not None:
+        return ["extendedResourceClaimStatus"]
+    return []

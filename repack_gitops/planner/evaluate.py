@@ -1,0 +1,126 @@
+"""The planner's door: snapshot and spec in, Evaluation out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from repack_gitops.errors import InvalidInput
+from repack_gitops.model.cluster import ClusterSnapshot, Key
+from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Reason, Step, Verdict
+from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner.disruption import impacts, total
+from repack_gitops.planner.drain import drain
+from repack_gitops.planner.explain import why_nodes_stay
+from repack_gitops.planner.fragmentation import fragmentation
+from repack_gitops.planner.options import PlannerOptions
+from repack_gitops.planner.problem import Problem
+
+
+def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
+    """Plan for ``spec`` on ``snapshot``; a pure function, the same to the byte for the same input.
+
+    Raises
+    ------
+    InvalidInput
+        When no node provides the goal's resource (a typing error, most often).
+    """
+    options = options or PlannerOptions()
+    resource = spec.goals[0].resource
+    before = fragmentation(snapshot, resource)
+    if not before.providing:
+        raise InvalidInput(
+            f"no node provides {resource}",
+            hint="Compare the goal's resource with status.allocatable of your nodes: " + _provided(snapshot),
+        )
+    problem = Problem(snapshot, spec, options)
+    base = Evaluation(
+        resource=resource,
+        strategy=options.strategy,
+        verdict=Verdict.NO_FRAGMENTATION,
+        before=before,
+        after=before,
+        steps=(),
+        disruption=Disruption(),
+        impacts=(),
+        stays={},
+        scope_pod_groups=_groups_in_scope(problem),
+        scope_nodes=sum(1 for n in problem.nodes if problem.scope.node(n)),
+        warnings=_warnings(snapshot, problem),
+    )
+    if before.occupied == before.optimal:
+        return base
+    result = drain(problem)
+    return _judge(base, problem, result.steps, why_nodes_stay(problem, result), spec)
+
+
+def _judge(
+    base: Evaluation, problem: Problem, steps: tuple[Step, ...], stays: dict[str, Reason], spec: RunTemplateSpec
+) -> Evaluation:
+    after = replace(base.before, occupied=base.before.occupied - len(steps))
+    gain = improvement(base.before, after)
+    wanted = spec.goals[0].min_frag_improvement_percent
+    if not steps or gain < wanted:
+        below = Reason(Code.BELOW_THRESHOLD, f"could take part in a plan, but the whole plan gains less than {wanted} points")
+        receivers = (m.to_node for s in steps for m in s.moves)
+        stays = stays | dict.fromkeys((*receivers, *(s.node for s in steps)), below)
+        return replace(base, verdict=Verdict.INSUFFICIENT, stays=dict(sorted(stays.items())), improvement=gain)
+    found = impacts(problem.snapshot, problem.resource, moved_by_group(m for s in steps for m in s.moves))
+    return replace(
+        base,
+        verdict=Verdict.RECOMMENDED,
+        after=after,
+        steps=steps,
+        disruption=total(found),
+        impacts=found,
+        stays=stays,
+        improvement=gain,
+    )
+
+
+def improvement(before: Fragmentation, after: Fragmentation) -> Fraction:
+    """Return the gain in percentage points, exactly."""
+    return (before.rate - after.rate) * 100
+
+
+def moved_by_group(moves: Iterable[PodMove]) -> dict[Key, tuple[int, int]]:
+    """Return (pods, cards) moved per PodGroup."""
+    moved: dict[Key, tuple[int, int]] = {}
+    for move in moves:
+        pods, cards = moved.get(move.group_key, (0, 0))
+        moved[move.group_key] = (pods + 1, cards + move.cards)
+    return moved
+
+
+def _provided(snapshot: ClusterSnapshot) -> str:
+    names = sorted({name for n in snapshot.nodes for name in n.allocatable if "/" in name})
+    return ", ".join(names) or "no extended resource at all"
+
+
+def _groups_in_scope(problem: Problem) -> int:
+    """Count in-scope PodGroups that use the target resource now."""
+    groups = problem.snapshot.pod_groups
+    using = {
+        (p.namespace, p.pod_group)
+        for n in problem.nodes
+        for p in problem.snapshot.pods_by_node[n.name]
+        if p.pod_group is not None and p.requests.get(problem.resource, 0) > 0
+    }
+    return sum(1 for key in using if key in groups and problem.scope.pod_group(groups[key]))
+
+
+def _warnings(snapshot: ClusterSnapshot, problem: Problem) -> tuple[str, ...]:
+    found = []
+    owners = {(v.pod.owner.group, v.pod.owner.kind) for vs in problem.victims for v in vs if v.pod.owner is not None}
+    if ("batch.volcano.sh", "Job") in owners and not snapshot.volcano_jobs:
+        found.append("the snapshot holds no jobs.batch.volcano.sh, so lifecycle policies of VCJobs were not checked")
+    stray = sorted(
+        n.name for n in snapshot.nodes if not n.allocatable.get(problem.resource, 0) and snapshot.used(n.name, problem.resource)
+    )
+    if stray:
+        found.append(f"pods use {problem.resource} on nodes that no longer provide it: {', '.join(stray[:5])}")
+    cordoned = sum(1 for i, n in enumerate(problem.nodes) if n.unschedulable and problem.victims[i])
+    if cordoned:
+        found.append(f"{cordoned} candidate node(s) are cordoned; freeing them gives no room until they are uncordoned")
+    return tuple(found)

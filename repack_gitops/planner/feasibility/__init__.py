@@ -1,0 +1,1 @@
+"""One module per scheduler filter; each answers with a Reason or None."""

@@ -1,0 +1,43 @@
+"""What planning depends on besides the snapshot and the run's spec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repack_gitops.model.cluster import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What an approval allows at most; None does not restrict.
+
+    Attributes
+    ----------
+    pod_groups, nodes
+        The only PodGroups that may move, and the only nodes that may be emptied.
+    cards
+        Most cards moved in total.
+    """
+
+    pod_groups: frozenset[Key] | None = None
+    nodes: frozenset[str] | None = None
+    cards: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerOptions:
+    """Options of a planning call.
+
+    Attributes
+    ----------
+    scheduler_names
+        Schedulers whose pods may be moved.
+    forbidden_namespaces, forbidden_owner_kinds
+        Guardrails: pods there, or owned by such a kind, never move.
+    """
+
+    strategy: str = "Drain"
+    scheduler_names: frozenset[str] = frozenset({"volcano"})
+    envelope: Envelope = Envelope()
+    forbidden_namespaces: frozenset[str] = frozenset()
+    forbidden_owner_kinds: frozenset[str] = frozenset()

@@ -1,0 +1,188 @@
+"""A snapshot and a spec as arrays: providing nodes by index, pod classes, victims, budgets.
+
+Amounts in arrays are 64-bit integers. A resource whose thousandths would not fit is scaled down, requests rounded up
+and idle amounts rounded down, so that a fit in the arrays is always a fit in truth; ``verify`` judges with exact numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repack_gitops.model.cluster import Amounts, ClusterSnapshot, Constraints, Key, Node, Pod
+from repack_gitops.model.plan import Reason
+from repack_gitops.model.quantity import whole
+from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner.candidacy import budget_of, idle_amounts, why_not_candidate
+from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
+from repack_gitops.planner.feasibility import inter_pod_affinity
+from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.options import PlannerOptions
+from repack_gitops.planner.scope import ScopeFilter
+
+Flags = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+_LIMIT = 2**55
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A pod that would leave its node: its class, its PodGroup's index, its whole cards."""
+
+    pod: Pod
+    pod_class: int
+    group: int
+    cards: int
+
+
+@dataclass(frozen=True, slots=True)
+class PodClass:
+    """Pods that ask for the same and may go to the same nodes."""
+
+    template: Amounts
+    constraints: Constraints
+    closed: frozenset[inter_pod_affinity.Domain]
+
+
+class Problem:
+    """Everything a search needs, and nothing it may change."""
+
+    def __init__(self, snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions) -> None:
+        self.snapshot, self.options = snapshot, options
+        self.resource = spec.goals[0].resource
+        self.scope = ScopeFilter(spec.scope)
+        self.movability = Movability(snapshot, self.scope, options)
+        self.budget = budget_of(spec, options)
+        self.nodes: tuple[Node, ...] = tuple(n for n in snapshot.nodes if n.allocatable.get(self.resource, 0) > 0)
+        self.index: Mapping[str, int] = {n.name: i for i, n in enumerate(self.nodes)}
+        self.blocked: dict[int, Reason] = {}
+        self.victims: list[tuple[Victim, ...]] = [()] * len(self.nodes)
+        self.classes: list[PodClass] = []
+        self.groups: list[GroupFacts] = []
+        self._terms = inter_pod_affinity.repelling(snapshot)
+        self._class_index: dict[object, int] = {}
+        self._group_index: dict[Key, int] = {}
+        self.occupied: Flags = np.zeros(len(self.nodes), dtype=bool)
+        self._read_nodes()
+        self.columns: tuple[str, ...] = self._columns()
+        self.idle, self.requests = self._amounts()
+        self._static: dict[int, Flags] = {}
+
+    # ---- candidates and victims ----
+    def _read_nodes(self) -> None:
+        for i, node in enumerate(self.nodes):
+            pods = [p for p in self.snapshot.pods_by_node[node.name] if p.requests.get(self.resource, 0) > 0]
+            self.occupied[i] = bool(pods)
+            if not pods:
+                continue
+            reason = why_not_candidate(node, pods, self.scope, self.movability, self.options)
+            if reason is None:
+                self.victims[i] = tuple(sorted((self._victim(p) for p in pods), key=self._size))
+            else:
+                self.blocked[i] = reason
+
+    def _victim(self, pod: Pod) -> Victim:
+        closed = inter_pod_affinity.closed_domains(pod, self._terms) if self._terms else frozenset()
+        group = (pod.namespace, pod.pod_group or "")
+        return Victim(pod, self._class(pod, closed), self._group(group), whole(pod.requests.get(self.resource, 0)))
+
+    def _class(self, pod: Pod, closed: frozenset[inter_pod_affinity.Domain]) -> int:
+        key = (id(pod.template), id(pod.constraints), closed)  # both are shared objects: see model.decode
+        if key not in self._class_index:
+            exact = (tuple(sorted(pod.template.items())), pod.constraints, closed)
+            if exact not in self._class_index:
+                self._class_index[exact] = len(self.classes)
+                self.classes.append(PodClass(pod.template, pod.constraints, closed))
+            self._class_index[key] = self._class_index[exact]
+        return self._class_index[key]
+
+    def _group(self, key: Key) -> int:
+        if key not in self._group_index:
+            self._group_index[key] = len(self.groups)
+            self.groups.append(group_facts(self.snapshot, key, self.resource))
+        return self._group_index[key]
+
+    def _size(self, victim: Victim) -> tuple[int, int, int, Key]:
+        """Largest request first; ties by cpu, memory, then name."""
+        template = victim.pod.template
+        amounts = (self.resource, "cpu", "memory")
+        large, cpu, memory = (-template.get(name, 0) for name in amounts)
+        return (large, cpu, memory, victim.pod.key)
+
+    def shares(self) -> list[tuple[Share, ...]]:
+        """Return every node's victims by PodGroup."""
+        found = []
+        for victims in self.victims:
+            by_group: dict[int, tuple[int, int]] = {}
+            for v in victims:
+                pods, cards = by_group.get(v.group, (0, 0))
+                by_group[v.group] = (pods + 1, cards + v.cards)
+            found.append(tuple(Share(g, pods, cards) for g, (pods, cards) in by_group.items()))
+        return found
+
+    # ---- amounts ----
+    def _columns(self) -> tuple[str, ...]:
+        names = {name for c in self.classes for name in c.template}
+        return (self.resource, *sorted(names - {self.resource}))
+
+    def _amounts(self) -> tuple[Whole, Whole]:
+        """Return idle, shape (columns, nodes), and requests, shape (classes, columns)."""
+        idle = idle_amounts(self.snapshot)
+        exact_idle = [[idle[n.name].get(c, 0) for n in self.nodes] for c in self.columns]
+        exact_requests = [[c.template.get(name, 0) for c in self.classes] for name in self.columns]
+        rows, columns = [], []
+        for have, want in zip(exact_idle, exact_requests, strict=True):
+            scale = _scale(have, want)
+            rows.append([v // scale for v in have])
+            columns.append([-(-v // scale) for v in want])
+        shape = (len(self.columns), len(self.nodes))
+        requests = np.array(columns, dtype=np.int64).reshape(len(self.columns), len(self.classes)).T
+        return np.array(rows, dtype=np.int64).reshape(shape), np.ascontiguousarray(requests)
+
+    # ---- static filters ----
+    def may_host(self, pod_class: int) -> Flags:
+        """Return which nodes pass every filter that does not depend on the plan; cached per class."""
+        if pod_class not in self._static:
+            self._static[pod_class] = self._static_flags(self.classes[pod_class])
+        return self._static[pod_class]
+
+    def _static_flags(self, pod_class: PodClass) -> Flags:
+        verdicts: dict[object, bool] = {}
+        keys = _label_keys(pod_class)
+        flags = np.zeros(len(self.nodes), dtype=bool)
+        for i, node in enumerate(self.nodes):
+            profile = (
+                node.ready,
+                node.unschedulable,
+                node.taints,
+                tuple(node.labels.get(k) for k in keys),
+                node.name if _names_nodes(pod_class.constraints) else None,
+            )
+            if profile not in verdicts:
+                verdicts[profile] = static_reason(pod_class.constraints, pod_class.closed, node) is None
+            flags[i] = verdicts[profile]
+        return flags
+
+
+def _label_keys(pod_class: PodClass) -> tuple[str, ...]:
+    """Return the labels a class's static filters read: nodes alike in these are alike for the class."""
+    constraints = pod_class.constraints
+    keys = {k for k, _ in constraints.node_selector} | {k for k, _ in pod_class.closed}
+    for term in constraints.node_terms or ():
+        keys |= {e.key for e in term.expressions}
+    return tuple(sorted(keys))
+
+
+def _names_nodes(constraints: Constraints) -> bool:
+    return any(term.fields for term in constraints.node_terms or ())
+
+
+def _scale(have: Sequence[int], want: Sequence[int]) -> int:
+    scale, largest = 1, max((abs(v) for v in (*have, *want)), default=0)
+    while largest // scale > _LIMIT:
+        scale *= 1000
+    return scale

@@ -1,0 +1,137 @@
+"""The independent judge of every plan: replays it step by step with exact numbers, and never imports the search.
+
+It shares only the rules (filters, movability, scope, accounting of idle amounts), not the way plans are found: no
+arrays, no scaling, no caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Node, Pod
+from repack_gitops.model.plan import Evaluation, PodMove, Reason, Step, Verdict
+from repack_gitops.model.quantity import whole
+from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner.candidacy import Budget, budget_of, host_ports, idle_amounts, receives_at_all, why_not_candidate
+from repack_gitops.planner.disruption import impacts, total
+from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
+from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.fragmentation import fragmentation
+from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.options import PlannerOptions
+from repack_gitops.planner.scope import ScopeFilter
+
+
+def verify(
+    snapshot: ClusterSnapshot, spec: RunTemplateSpec, evaluation: Evaluation, options: PlannerOptions | None = None
+) -> tuple[str, ...]:
+    """Return everything that is wrong with ``evaluation``; empty for a valid one. O(moves + pods)."""
+    replay = _Replay(snapshot, spec, evaluation, options or PlannerOptions())
+    return tuple(replay.problems())
+
+
+class _Replay:
+    def __init__(
+        self, snapshot: ClusterSnapshot, spec: RunTemplateSpec, evaluation: Evaluation, options: PlannerOptions
+    ) -> None:
+        self._snapshot, self._spec, self._evaluation, self._options = snapshot, spec, evaluation, options
+        self._resource = spec.goals[0].resource
+        self._scope = ScopeFilter(spec.scope)
+        self._movability = Movability(snapshot, self._scope, options)
+        self._pods = {p.key: p for p in snapshot.pods}
+        self._idle = idle_amounts(snapshot)
+        self._ports: dict[str, set[HostPort]] = {}
+        self._terms = inter_pod_affinity.repelling(snapshot)
+        self._moved: dict[Key, tuple[int, int]] = {}
+
+    def problems(self) -> Iterator[str]:
+        yield from self._header()
+        freed: set[str] = set()
+        for step in self._evaluation.steps:
+            if step.node in freed:
+                yield f"node {step.node} is freed twice"
+            freed.add(step.node)
+        for step in self._evaluation.steps:
+            yield from self._step(step, freed)
+        yield from self._totals()
+
+    def _header(self) -> Iterator[str]:
+        evaluation, before = self._evaluation, fragmentation(self._snapshot, self._resource)
+        if evaluation.resource != self._resource:
+            yield f"the plan is for {evaluation.resource}, the run for {self._resource}"
+        if evaluation.before != before:
+            yield f"fragmentation before is {before}, not {evaluation.before}"
+        if evaluation.after != replace(before, occupied=before.occupied - len(evaluation.steps)):
+            yield "fragmentation after does not follow from the nodes freed"
+        if (evaluation.verdict is Verdict.RECOMMENDED) != bool(evaluation.steps):
+            yield f"verdict {evaluation.verdict.value} does not agree with {len(evaluation.steps)} steps"
+        gain = (evaluation.before.rate - evaluation.after.rate) * 100
+        if evaluation.steps and gain < self._spec.goals[0].min_frag_improvement_percent:
+            yield "the gain is below minFragImprovementPercent"
+
+    def _step(self, step: Step, freed: set[str]) -> Iterator[str]:
+        node = self._snapshot.node_by_name.get(step.node)
+        if node is None:
+            yield f"node {step.node} does not exist"
+            return
+        pods = [p for p in self._snapshot.pods_by_node[node.name] if p.requests.get(self._resource, 0) > 0]
+        if not pods or not node.allocatable.get(self._resource, 0):
+            yield f"node {node.name} is not occupied"
+        reason = why_not_candidate(node, pods, self._scope, self._movability, self._options)
+        if reason is not None:
+            yield f"node {node.name} may not be emptied: {reason}"
+        if sorted(p.key for p in pods) != sorted((m.namespace, m.pod) for m in step.moves):
+            yield f"the moves of node {node.name} are not exactly its pods with {self._resource}"
+        for move in step.moves:
+            yield from self._move(move, node, freed)
+
+    def _move(self, move: PodMove, source: Node, freed: set[str]) -> Iterator[str]:
+        name = f"pod {move.namespace}/{move.pod}"
+        pod, target = self._pods.get((move.namespace, move.pod)), self._snapshot.node_by_name.get(move.to_node)
+        if pod is None or target is None:
+            yield f"{name} or node {move.to_node} does not exist"
+            return
+        facts = (pod.uid, pod.node, pod.pod_group, whole(pod.requests.get(self._resource, 0)))
+        if facts != (move.uid, source.name, move.pod_group, move.cards) or move.from_node != source.name:
+            yield f"{name} is not what the plan says"
+        if target.name in freed:
+            yield f"{name} goes to {target.name}, which is freed"
+        reason = self._why_not(pod, target)
+        if reason is not None:
+            yield f"{name} cannot go to {target.name}: {reason}"
+        self._place(pod, target)
+        pods, cards = self._moved.get(move.group_key, (0, 0))
+        self._moved[move.group_key] = (pods + 1, cards + move.cards)
+
+    def _why_not(self, pod: Pod, target: Node) -> Reason | str | None:
+        residents = self._snapshot.pods_by_node[target.name]
+        if not receives_at_all(target, residents, self._resource):
+            return "it is not an occupied node that stays"
+        closed = inter_pod_affinity.closed_domains(pod, self._terms)
+        return (
+            static_reason(pod.constraints, closed, target)
+            or node_ports.why_not(pod.constraints, self._ports.get(target.name, host_ports(residents)))
+            or node_resources_fit.why_not(pod.template, self._idle[target.name])
+        )
+
+    def _place(self, pod: Pod, target: Node) -> None:
+        idle = self._idle[target.name]
+        for name, amount in pod.template.items():
+            idle[name] = idle.get(name, 0) - amount
+        if pod.constraints.host_ports:
+            held = self._ports.setdefault(target.name, set(host_ports(self._snapshot.pods_by_node[target.name])))
+            held.update(pod.constraints.host_ports)
+
+    def _totals(self) -> Iterator[str]:
+        found = impacts(self._snapshot, self._resource, self._moved)
+        if found != self._evaluation.impacts:
+            yield "the impacts by PodGroup do not follow from the moves"
+        if total(found) != self._evaluation.disruption:
+            yield f"the disruption is {total(found)}, not {self._evaluation.disruption}"
+        budget: Budget = budget_of(self._spec, self._options)
+        if budget.pod_groups is not None and len(found) > budget.pod_groups:
+            yield f"{len(found)} PodGroups move, {budget.pod_groups} may"
+        cards = sum(i.moved_cards for i in found)
+        if budget.cards is not None and cards > budget.cards:
+            yield f"{cards} cards move, {budget.cards} may"

@@ -1,0 +1,1 @@
+"""Pure reports: tables, Markdown, SVG."""

@@ -1,0 +1,1 @@
+"""The stories, in order, on ports only."""

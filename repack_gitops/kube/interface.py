@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from repack_gitops.model.cluster import Pod
+from repack_gitops.model.cluster import Node, Pod, PodDisruptionBudget
 from repack_gitops.model.kubernetes import Wire
 from repack_gitops.model.run import RepackRun
 
@@ -93,7 +93,7 @@ class PodList:
     resource_version: str
 
 
-class WatchExpired(Exception):  # noqa: N818 - a signal between port and caller, never shown
+class WatchExpired(Exception):
     """410: the resourceVersion is too old; list again."""
 
 
@@ -156,6 +156,12 @@ class Cluster(Protocol):
 
         A kind whose CRD is not installed yields nothing (PodGroups: an error, since Volcano is not there).
         """
+
+    def list_nodes(self) -> tuple[Node, ...]:
+        """Return all nodes, sorted by name."""
+
+    def list_budgets(self) -> tuple[PodDisruptionBudget, ...]:
+        """Return all PodDisruptionBudgets, sorted by namespace and name."""
 
     def list_pods(self) -> PodList:
         """Return all pods of all namespaces, paged at one resourceVersion."""

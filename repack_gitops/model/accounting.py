@@ -1,84 +1,129 @@
-"""What a pod is charged, the way Volcano's scheduler charges it.
+"""What a pod is charged, the way the scheduler charges it.
 
 request = max(containers + sidecars, each init container + the sidecars started before it), per resource; then pod-level
 requests replace cpu, memory and huge pages; then the overhead; and one of ``pods``. Init containers stay charged for the
-pod's whole life. Source: Volcano ``pkg/scheduler/api/pod_info.go``.
+pod's whole life. Sources: Volcano ``pkg/scheduler/api/pod_info.go`` and, for what its releases do not count yet
+(pod-level resources), Kubernetes ``k8s.io/component-helpers/resource``, by which kubelets admit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from repack_gitops.model.kubernetes import Container, ContainerStatus, Pod, PodSpec, Resources
-from repack_gitops.model.quantity import MILLI, parse_quantity
+from repack_gitops.model.kubernetes import Container, ContainerStatus, Pod, PodSpec, PodStatus, Resources
+from repack_gitops.model.quantity import MILLI, QuantityError, is_device, parse_quantity
 
 Sums = dict[str, int]
+#: Container name -> what it still holds by its status; None where its status says nothing.
+Held = Mapping[str, Sums]
+
+#: One of these stands for every pod: nodes limit their number.
+PODS = "pods"
 
 
 def template_request(spec: PodSpec) -> Sums:
-    """Return what a fresh pod of this spec asks for, in thousandths."""
-    return _request(spec, {})
+    """Return what a fresh pod of this spec asks for, in thousandths.
+
+    Raises
+    ------
+    QuantityError
+        When an amount is no quantity, is negative, or is a fraction of a device.
+    """
+    return _request(spec, {}, infeasible=False, pod_level=_pod_level(spec.resources))
 
 
 def charged_request(pod: Pod) -> Sums:
-    """Return what ``pod`` holds now: like its template, but never less than an in-place resize still holds."""
-    status = pod.status
-    infeasible = any(
-        c.type == "PodResizePending" and c.status == "True" and c.reason == "Infeasible" for c in status.conditions or ()
-    )
-    held: dict[str, tuple[Sums, bool]] = {}
-    for container in [*(status.container_statuses or ()), *(status.init_container_statuses or ())]:
-        amounts = _held(container)
-        if amounts:
-            held[container.name] = (amounts, infeasible)
-    return _request(pod.spec, held)
+    """Return what ``pod`` holds now: like its template, but never less than an in-place resize still holds.
+
+    Raises
+    ------
+    QuantityError
+        As for ``template_request``.
+    """
+    held = {status.name: _held(status) for status in _statuses(pod.status) if status.resources is not None}
+    pod_level = _pod_level(pod.spec.resources)
+    if pod_level and pod.status.resources is not None:
+        pod_level = _most(pod_level, _supported(parse_amounts(pod.status.resources.requests)))
+        pod_level = _most(pod_level, _supported(parse_amounts(pod.status.allocated_resources)))
+    return _request(pod.spec, held, infeasible=_resize_infeasible(pod.status), pod_level=pod_level)
+
+
+def parse_amounts(amounts: Mapping[str, str | int | float] | None) -> Sums:
+    """Return ``amounts`` in thousandths.
+
+    Raises
+    ------
+    QuantityError
+        When an amount is no quantity, is negative, or is a fraction of a device.
+    """
+    return {name: _parse(name, value) for name, value in amounts.items()} if amounts else {}
+
+
+def _parse(name: str, value: str | int | float) -> int:
+    amount = parse_quantity(value)
+    if amount < 0:
+        raise QuantityError(f"{name}: {value!r} is negative")
+    if amount % MILLI and is_device(name):
+        raise QuantityError(f"{name}: {value!r} is not a whole number of devices")
+    return amount
+
+
+def _statuses(status: PodStatus) -> list[ContainerStatus]:
+    return [*(status.container_statuses or ()), *(status.init_container_statuses or ())]
 
 
 def _held(status: ContainerStatus) -> Sums:
     actual = status.resources.requests if status.resources else None
-    return _most(_parse(actual), _parse(status.allocated_resources))
+    return _most(parse_amounts(actual), parse_amounts(status.allocated_resources))
 
 
-def _request(spec: PodSpec, held: Mapping[str, tuple[Sums, bool]]) -> Sums:
-    running: Sums = {}
-    for container in spec.containers:
-        _add(running, _container(container, held))
-    sidecars: Sums = {}
-    peak: Sums = {}
-    for container in spec.init_containers or ():
-        amounts = _container(container, held)
-        if container.restart_policy == "Always":
-            _add(sidecars, amounts)
-            peak = _most(peak, sidecars)
-        else:
-            peak = _most(peak, _sum(amounts, sidecars))
-    total = _most(_sum(running, sidecars), peak)
-    total.update(_pod_level(spec.resources))
-    _add(total, _parse(spec.overhead))
-    total["pods"] = MILLI
+def _resize_infeasible(status: PodStatus) -> bool:
+    """An infeasible resize will never happen, so what the spec asks for does not count."""
+    pending = [c for c in status.conditions or () if c.type == "PodResizePending"]
+    return bool(pending) and pending[0].reason == "Infeasible"
+
+
+def _request(spec: PodSpec, held: Held, *, infeasible: bool, pod_level: Sums) -> Sums:
+    total = _containers(spec, held, infeasible=infeasible)
+    total.update(pod_level)
+    _add(total, parse_amounts(spec.overhead))
+    total[PODS] = MILLI
     return {name: amount for name, amount in total.items() if amount}
 
 
-def _pod_level(resources: Resources | None) -> Sums:
-    """Pod-level requests count for cpu, memory and huge pages only; Kubernetes allows no others there."""
-    amounts = _parse(resources.requests) if resources else {}
-    return {n: a for n, a in amounts.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
+def _containers(spec: PodSpec, held: Held, *, infeasible: bool) -> Sums:
+    running: Sums = {}
+    for container in spec.containers:
+        _add(running, _container(container, held.get(container.name), infeasible))
+    sidecars: Sums = {}
+    peak: Sums = {}
+    for container in spec.init_containers or ():
+        if container.restart_policy == "Always":
+            _add(sidecars, _container(container, held.get(container.name), infeasible))
+            peak = _most(peak, sidecars)
+        else:
+            peak = _most(peak, _sum(_container(container, None, infeasible), sidecars))
+    return _most(_sum(running, sidecars), peak) if peak else running
 
 
-def _container(container: Container, held: Mapping[str, tuple[Sums, bool]]) -> Sums:
+def _container(container: Container, held: Sums | None, infeasible: bool) -> Sums:
+    if held is not None and infeasible:
+        return held
     resources = container.resources
-    wanted: Sums = {}
-    if resources is not None:
-        # The API server fills a missing request from the limit; a hand-written List may not have passed through it.
-        wanted = {**_parse(resources.limits), **_parse(resources.requests)}
-    if container.name not in held:
-        return wanted
-    amounts, infeasible = held[container.name]
-    return dict(amounts) if infeasible else _most(wanted, amounts)
+    if resources is None:
+        return dict(held or {})
+    # The API server fills a missing request from the limit; a hand-written List may not have passed through it.
+    wanted = {**parse_amounts(resources.limits), **parse_amounts(resources.requests)}
+    return _most(wanted, held) if held else wanted
 
 
-def _parse(amounts: Mapping[str, str | int | float] | None) -> Sums:
-    return {name: parse_quantity(value) for name, value in (amounts or {}).items()}
+def _pod_level(resources: Resources | None) -> Sums:
+    return _supported({**parse_amounts(resources.limits), **parse_amounts(resources.requests)}) if resources else {}
+
+
+def _supported(amounts: Sums) -> Sums:
+    """Pod-level requests count for cpu, memory and huge pages only; Kubernetes allows no others there."""
+    return {n: a for n, a in amounts.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
 
 
 def _add(total: Sums, amounts: Mapping[str, int]) -> None:

@@ -166,6 +166,7 @@ class Pod:
     ready: bool = True
     priority: int = 0
     grace_seconds: int | None = None
+    created: str = ""
 
     @property
     def key(self) -> Key:

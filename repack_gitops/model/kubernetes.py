@@ -16,8 +16,8 @@ Quantity = str | int | float
 Count = Annotated[int, Meta(ge=0)]
 
 
-class Wire(Struct, rename="camel", frozen=True, omit_defaults=True, kw_only=True):
-    """Base of all wire structs."""
+class Wire(Struct, rename="camel", frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """Base of all wire structs; none can hold a cycle, so the garbage collector need not look at a million of them."""
 
 
 class OwnerReference(Wire, frozen=True):
@@ -200,6 +200,8 @@ class PodStatus(Wire, frozen=True):
     container_statuses: list[ContainerStatus] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
     extended_resource_claim_status: dict[str, Any] | None = None
+    resources: Resources | None = None
+    allocated_resources: dict[str, Quantity] | None = None
 
 
 class Pod(Wire, frozen=True):
@@ -289,6 +291,13 @@ KEPT_ANNOTATIONS = frozenset(
         "repack.volcano.sh/do-not-disrupt",
     }
 )
+
+
+def keep_annotations(meta: ObjectMeta) -> None:
+    """Drop every annotation of a freshly decoded object but KEPT_ANNOTATIONS."""
+    if meta.annotations is not None:
+        kept = {name: value for name, value in meta.annotations.items() if name in KEPT_ANNOTATIONS}
+        msgspec.structs.force_setattr(meta, "annotations", kept or None)
 
 
 class ListMeta(Wire, frozen=True):

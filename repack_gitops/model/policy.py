@@ -6,12 +6,22 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from repack_gitops.model.run import Count, Document, Labels, Name, Percent, RunTemplateSpec
+from repack_gitops.model.fields import (
+    UNIQUE,
+    Annotations,
+    Count,
+    Cron,
+    Duration,
+    Labels,
+    Name,
+    Pause,
+    Percent,
+    Text,
+    TimeZone,
+)
+from repack_gitops.model.run import Document, RunTemplateSpec
 
 API_VERSION = "gitops.repack.volcano.sh/v1alpha1"
-
-Duration = Annotated[str, Meta(pattern=r"^([0-9]+(ms|s|m|h|d))+$", description="A duration such as 90s, 10m, 1h30m or 7d.")]
-Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
 class PolicyMetadata(Document, frozen=True):
@@ -19,14 +29,14 @@ class PolicyMetadata(Document, frozen=True):
 
     name: Name
     labels: Labels = field(default_factory=dict)
-    annotations: Labels = field(default_factory=dict)
+    annotations: Annotations = field(default_factory=dict)
 
 
 class Trigger(Document, frozen=True):
     """When a policy is due; at least one of the two, either fires."""
 
-    cron_schedule: Annotated[str | None, Meta(description="Five cron fields; due once per tick of the schedule.")] = None
-    time_zone: Annotated[str, Meta(description="IANA time zone of cronSchedule.")] = "UTC"
+    cron_schedule: Annotated[Cron | None, Meta(description="Five cron fields; due once per tick of the schedule.")] = None
+    time_zone: Annotated[TimeZone, Meta(description="IANA time zone of cronSchedule.")] = "UTC"
     on_frag_above_percent: Annotated[Percent | None, Meta(description="Due while the fragmentation rate is above this.")] = None
 
 
@@ -34,7 +44,7 @@ class RunTemplateMetadata(Document, frozen=True):
     """Labels and annotations of the runs a policy makes."""
 
     labels: Labels = field(default_factory=dict)
-    annotations: Labels = field(default_factory=dict)
+    annotations: Annotations = field(default_factory=dict)
 
 
 class RunTemplate(Document, frozen=True):
@@ -74,16 +84,16 @@ class Execution(Document, frozen=True):
     max_parallel_nodes: Annotated[int, Meta(ge=1, description="Nodes in flight at once.")] = 1
     eviction_timeout: Annotated[Duration, Meta(description="How long a refused eviction is tried again.")] = "5m"
     placement_timeout: Annotated[Duration, Meta(description="How long a replacement may take to be bound.")] = "10m"
-    cooldown: Annotated[Duration, Meta(description="Rest of the cluster after an execution.")] = "10m"
+    cooldown: Annotated[Pause, Meta(description="Rest of the cluster after an execution; 0s is none.")] = "10m"
     abort_on: AbortOn = field(default_factory=AbortOn)
 
 
 class Window(Document, frozen=True):
     """A recurring stretch of time."""
 
-    schedule: Annotated[str, Meta(description="Five cron fields: when the window opens.")]
+    schedule: Annotated[Cron, Meta(description="Five cron fields: when the window opens.")]
     duration: Annotated[Duration, Meta(description="How long it stays open.")]
-    time_zone: Annotated[str, Meta(description="IANA time zone of the schedule.")] = "UTC"
+    time_zone: Annotated[TimeZone, Meta(description="IANA time zone of the schedule.")] = "UTC"
 
 
 class Windows(Document, frozen=True):
@@ -97,15 +107,23 @@ class ChangeTicket(Document, frozen=True):
     """Whether and how a change ticket must be named."""
 
     required: bool = False
-    pattern: Annotated[str, Meta(description="Regular expression the whole ticket must match.")] = ".+"
+    pattern: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=1024,
+            description="Regular expression the whole ticket must match.",
+            extra_json_schema={"format": "regular-expression"},
+        ),
+    ] = ".+"
 
 
 class PullRequestOptions(Document, frozen=True):
     """How the pull request looks."""
 
-    labels: list[Text] = field(default_factory=list)
-    reviewers: list[Text] = field(default_factory=list)
-    assignees: list[Text] = field(default_factory=list)
+    labels: Annotated[list[Text], Meta(extra_json_schema=UNIQUE)] = field(default_factory=list)
+    reviewers: Annotated[list[Text], Meta(extra_json_schema=UNIQUE)] = field(default_factory=list)
+    assignees: Annotated[list[Text], Meta(extra_json_schema=UNIQUE)] = field(default_factory=list)
     draft: bool = False
 
 
@@ -145,12 +163,12 @@ class GuardrailsSpec(Document, frozen=True):
     """Limits no policy or run may exceed; a guardrail that fails blocks everywhere."""
 
     max_per_run: Annotated[Caps, Meta(description="Most cards, PodGroups and nodes of one run.")] = field(default_factory=Caps)
-    forbidden_namespaces: Annotated[list[Text], Meta(description="Namespaces whose pods never move.")] = field(
-        default_factory=list
-    )
-    forbidden_owner_kinds: Annotated[list[Text], Meta(description="Owner kinds whose pods never move.")] = field(
-        default_factory=list
-    )
+    forbidden_namespaces: Annotated[
+        list[Text], Meta(description="Namespaces whose pods never move.", extra_json_schema=UNIQUE)
+    ] = field(default_factory=list)
+    forbidden_owner_kinds: Annotated[
+        list[Text], Meta(description="Owner kinds whose pods never move.", extra_json_schema=UNIQUE)
+    ] = field(default_factory=list)
     require_pod_group_scope: Annotated[
         bool, Meta(description="Whether every run must name the PodGroups it may touch (scope.podGroups.include).")
     ] = False
@@ -174,9 +192,22 @@ class ClusterConfig(Document, frozen=True):
 class ForgeConfig(Document, frozen=True):
     """Where pull requests live; tokens are never written here."""
 
-    kind: Literal["gitea", "none"]
-    url: Annotated[str, Meta(description="Base URL of the forge's web interface, without credentials.")] = ""
-    repository: Annotated[str, Meta(description="owner/name on the forge.")] = ""
+    kind: Literal["gitea", "forgejo", "none"]
+    url: Annotated[
+        str,
+        Meta(
+            description="Base URL of the forge's web interface, without credentials.", extra_json_schema={"format": "web-url"}
+        ),
+    ] = ""
+    repository: Annotated[
+        str,
+        Meta(
+            max_length=1024,
+            pattern=r"^([A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+)?$",
+            description="owner/name on the forge.",
+            extra_json_schema={"patternErrorMessage": "is not owner/name of a repository"},
+        ),
+    ] = ""
 
 
 class GitIdentity(Document, frozen=True):
@@ -189,7 +220,10 @@ class GitIdentity(Document, frozen=True):
 class GitConfig(Document, frozen=True):
     """How git is used."""
 
-    base_branch: Annotated[str, Meta(min_length=1, max_length=200)] = "main"
+    base_branch: Annotated[
+        str,
+        Meta(min_length=1, max_length=200, description="Where approved runs live.", extra_json_schema={"format": "git-branch"}),
+    ] = "main"
     identity: GitIdentity = field(default_factory=GitIdentity)
 
 
@@ -213,7 +247,7 @@ class RepositoryConfigSpec(Document, frozen=True):
     )
     job: JobConfig = field(default_factory=JobConfig)
     rejected_for: Annotated[
-        Duration, Meta(description="How long a plan stays rejected after its pull request was closed unmerged.")
+        Pause, Meta(description="How long a plan stays rejected after its pull request was closed unmerged; 0s is not at all.")
     ] = "7d"
 
 

@@ -54,16 +54,19 @@ class Redactor:
 def _any_of(forms: Iterable[str]) -> re.Pattern[str] | None:
     # The longest form first: otherwise a secret that starts with another would be masked in part.
     ordered = sorted(set(forms), key=lambda form: (-len(form), form))
-    return re.compile("|".join(re.escape(form) for form in ordered)) if ordered else None
+    return re.compile("|".join(_pattern(form) for form in ordered)) if ordered else None
+
+
+def _pattern(form: str) -> str:
+    # Percent escapes may be written in either case, digit by digit.
+    return re.sub("%[0-9A-F]{2}", lambda match: f"(?i:{match[0]})", re.escape(form))
 
 
 def _written_forms(secret: str) -> Iterator[str]:
     yield secret
     yield json.dumps(secret)[1:-1]
     yield html.escape(secret)
-    for encoded in (quote(secret, safe=""), quote(secret), quote_plus(secret)):
-        yield encoded
-        yield re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), encoded)
+    yield from (quote(secret, safe=""), quote(secret), quote_plus(secret))
 
 
 def _base64_forms(secret: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """RepackRun, the contract of spec 01: one definition for reading, writing, the JSON Schema and the CRD.
 
-The structs forbid unknown fields. Their annotations are the published schema's limits and descriptions, so a rule is
-written once (``model.schema`` turns them into schemas).
+The structs forbid unknown fields. Their annotations (``model.fields``) are the published schema's limits and
+descriptions, so a rule is written once (``model.schema`` turns them into schemas).
 """
 
 from __future__ import annotations
@@ -11,25 +11,23 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from repack_gitops.model.fields import (
+    UNIQUE,
+    Annotations,
+    Count,
+    LabelKey,
+    Labels,
+    LabelValue,
+    Name,
+    Percent,
+    PodGroupName,
+    Resource,
+    Seconds,
+    Timestamp,
+)
+
 API_VERSION: Final = "repack.volcano.sh/v1alpha1"
 KIND: Final = "RepackRun"
-
-Name = Annotated[
-    str,
-    Meta(min_length=1, max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", description="A Kubernetes name."),
-]
-Resource = Annotated[
-    str,
-    Meta(
-        max_length=317,
-        pattern=r"^[^/]+/[^/]+$",
-        description="A fully qualified extended resource, such as nvidia.com/gpu or huawei.com/ascend-1980.",
-    ),
-]
-Percent = Annotated[int, Meta(ge=0, le=100)]
-Count = Annotated[int, Meta(ge=0)]
-Seconds = Annotated[int, Meta(ge=0, description="Seconds.")]
-Labels = dict[str, str]
 
 
 class Document(Struct, rename="camel", frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -39,20 +37,25 @@ class Document(Struct, rename="camel", frozen=True, omit_defaults=True, forbid_u
 class SelectorRequirement(Document, frozen=True):
     """One entry of matchExpressions."""
 
-    key: Annotated[str, Meta(min_length=1, description="The label's key.")]
+    key: Annotated[LabelKey, Meta(description="The label's key.")]
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: Annotated[list[str], Meta(description="In and NotIn need values; Exists and DoesNotExist take none.")] = field(
-        default_factory=list
-    )
+    values: Annotated[
+        list[LabelValue],
+        Meta(
+            max_length=256, description="In and NotIn need values; Exists and DoesNotExist take none.", extra_json_schema=UNIQUE
+        ),
+    ] = field(default_factory=list)
 
 
 class Selector(Document, frozen=True):
     """A Kubernetes LabelSelector."""
 
-    match_labels: Annotated[Labels, Meta(description="Labels that must all be equal.")] = field(default_factory=dict)
-    match_expressions: Annotated[list[SelectorRequirement], Meta(description="Requirements that must all hold.")] = field(
-        default_factory=list
+    match_labels: Annotated[Labels, Meta(max_length=64, description="Labels that must all be equal.")] = field(
+        default_factory=dict
     )
+    match_expressions: Annotated[
+        list[SelectorRequirement], Meta(max_length=64, description="Requirements that must all hold.")
+    ] = field(default_factory=list)
 
 
 class PodGroupSet(Document, frozen=True):
@@ -60,8 +63,8 @@ class PodGroupSet(Document, frozen=True):
 
     selector: Annotated[Selector | None, Meta(description="Matches the PodGroup's own labels.")] = None
     names: Annotated[
-        list[Annotated[str, Meta(pattern=r"^[^/]+/[^/]+$")]],
-        Meta(max_length=1024, description="namespace/name of PodGroups."),
+        list[PodGroupName],
+        Meta(max_length=1024, description="namespace/name of PodGroups.", extra_json_schema=UNIQUE),
     ] = field(default_factory=list)
 
 
@@ -69,7 +72,7 @@ class NodeSet(Document, frozen=True):
     """Nodes by label or by name; both together are a union."""
 
     selector: Annotated[Selector | None, Meta(description="Matches the node's labels.")] = None
-    names: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(max_length=1024, description="Names of nodes.")] = field(
+    names: Annotated[list[Name], Meta(max_length=1024, description="Names of nodes.", extra_json_schema=UNIQUE)] = field(
         default_factory=list
     )
 
@@ -108,8 +111,8 @@ class MaxPerRun(Document, frozen=True):
     """The run's budget; an absent entry is no cap, 0 means none may move."""
 
     pod_groups: Annotated[Count | None, Meta(description="Most distinct PodGroups touched.")] = None
-    resources: Annotated[dict[str, Count], Meta(description="Most whole devices moved, by resource.")] = field(
-        default_factory=dict
+    resources: Annotated[dict[Resource, Count], Meta(max_length=16, description="Most whole devices moved, by resource.")] = (
+        field(default_factory=dict)
     )
 
 
@@ -240,7 +243,7 @@ class EvictionStatus(Document, frozen=True):
 
     phase: EvictionPhase
     message: str = ""
-    accepted_time: str = ""
+    accepted_time: Timestamp = ""
 
 
 class PlacementStatus(Document, frozen=True):
@@ -251,7 +254,7 @@ class PlacementStatus(Document, frozen=True):
     replacement_pod_name: str = ""
     replacement_pod_uid: str = field(default="", name="replacementPodUID")
     actual_node_name: str = ""
-    expiration_time: str = ""
+    expiration_time: Timestamp = ""
 
 
 class Relocation(Document, frozen=True):
@@ -286,8 +289,8 @@ class Condition(Document, frozen=True):
     status: Literal["True", "False", "Unknown"]
     reason: str
     message: str
-    last_transition_time: str
-    observed_generation: Count = 0
+    last_transition_time: Timestamp
+    observed_generation: Annotated[int, Meta(ge=0)] = 0
 
 
 class RunStatus(Document, frozen=True):
@@ -295,8 +298,8 @@ class RunStatus(Document, frozen=True):
 
     phase: Literal["Pending", "Running", "Succeeded", "Failed"]
     message: str = ""
-    start_time: str = ""
-    completion_time: str = ""
+    start_time: Timestamp = ""
+    completion_time: Timestamp = ""
     plan: PlanStatus | None = None
     result: ResultStatus | None = None
     relocations: list[Relocation] = field(default_factory=list)
@@ -308,12 +311,14 @@ class RunMetadata(Document, frozen=True):
 
     name: Name
     labels: Labels = field(default_factory=dict)
-    annotations: dict[str, str] = field(default_factory=dict)
+    annotations: Annotations = field(default_factory=dict)
+    generate_name: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: Count = 0
-    creation_timestamp: str = ""
-    deletion_timestamp: str | None = None
+    generation: Annotated[int, Meta(ge=0)] = 0
+    creation_timestamp: Timestamp = ""
+    deletion_timestamp: Timestamp | None = None
+    deletion_grace_period_seconds: Seconds | None = None
     managed_fields: Any | UnsetType = UNSET
     owner_references: Any | UnsetType = UNSET
     finalizers: list[str] = field(default_factory=list)

@@ -46,11 +46,10 @@ _WORDS: dict[Code, str] = {
     Code.CASCADING_POLICY: "an eviction would restart more of a job than the pod",
     Code.UNSUPPORTED_CONSTRAINT: "a pod on it has a constraint that cannot be decided yet",
     Code.NODE_OUT_OF_SCOPE: "outside the run's node scope",
-    Code.IMMOVABLE_POD: "a pod on it may not move",
     Code.NO_RECEIVER: "no other occupied node can take all of its pods",
     Code.BUDGET_EXCEEDED: "emptying it would exceed maxPerRun",
     Code.RECEIVES: "receives pods of freed nodes",
-    Code.BELOW_THRESHOLD: "could be freed, but the whole plan gains less than the goal asks",
+    Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
     Code.NODE_NOT_READY: "not ready",
     Code.NODE_UNSCHEDULABLE: "cordoned",
     Code.TAINT_TOLERATION: "has a taint that is not tolerated",
@@ -299,7 +298,7 @@ def _scope(evaluation: Evaluation) -> str:
 
 def _insufficient(evaluation: Evaluation, threshold: int) -> str:
     before = evaluation.before
-    state = f"Fragmentation is {before.percent}% ({before.occupied:,} nodes occupied, {before.optimal:,} would do)"
+    state = f"Fragmentation is {before.percent}% ({counted(before.occupied, 'node')} occupied, {before.optimal:,} would do)"
     if evaluation.improvement > 0:
         return f"{state}; the best plan found gains {points(evaluation.improvement)}, {_goal(threshold)}."
     return f"{state}, but no node can be emptied{_most_frequent(evaluation)} ({_scope(evaluation)})."

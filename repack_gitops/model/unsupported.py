@@ -5,13 +5,23 @@ This list shrinks as filters arrive. It names fields as the Pod's spec does, so 
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from repack_gitops.model.kubernetes import Pod, PodSpec
+
+# Shares of a card (HAMi, Volcano's vGPU, Koordinator, ...): memory or cores of the sum over a node's cards may suffice
+# where no single card does, so counting per node decides nothing. Whole cards, MIG profiles and Neuron cores do not match.
+_SHARE = re.compile(
+    r".+/((.*(gpu|npu|cuda|ascend|mlu|dcu).*|v)(mem|memory|cores?)([-_.](percentage|ratio))?|vgpu[-_.]number)",
+    re.IGNORECASE,
+)
 
 
 def unsupported_fields(pod: Pod) -> tuple[str, ...]:
     """Return the undecided fields of ``pod``, in a fixed order; empty for most pods."""
     spec = pod.spec
-    found = [*_affinity(spec), *_volumes(spec), *_devices(pod)]
+    found = [*_affinity(spec), *_volumes(spec), *_devices(pod), *_shares(spec)]
     if any(c.when_unsatisfiable == "DoNotSchedule" for c in spec.topology_spread_constraints or ()):
         found.append("topologySpreadConstraints")
     return tuple(found)
@@ -50,3 +60,19 @@ def _devices(pod: Pod) -> list[str]:
     if pod.status.extended_resource_claim_status is not None:
         return ["extendedResourceClaimStatus"]
     return []
+
+
+def _shares(spec: PodSpec) -> list[str]:
+    names = {
+        name
+        for container in (*spec.containers, *(spec.init_containers or ()))
+        if container.resources is not None
+        for name in (*(container.resources.requests or ()), *(container.resources.limits or ()))
+        if _is_share(name)
+    }
+    return [f"resources({name})" for name in sorted(names)]
+
+
+@lru_cache(maxsize=4096)
+def _is_share(resource: str) -> bool:
+    return _SHARE.fullmatch(resource) is not None

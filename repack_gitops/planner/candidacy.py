@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Node, Pod
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.movability import Movability
-from repack_gitops.planner.options import PlannerOptions
 from repack_gitops.planner.scope import ScopeFilter
 
 
@@ -47,19 +47,27 @@ def budget_of(spec: RunTemplateSpec, options: PlannerOptions) -> Budget:
     return Budget(limits.pod_groups if limits else None, min(capped) if capped else None)
 
 
+def room_holders(snapshot: ClusterSnapshot) -> dict[str, list[Pod]]:
+    """Return the pods that hold room on every node: active ones that run there, or wait for it by nomination."""
+    found: dict[str, list[Pod]] = {n.name: [] for n in snapshot.nodes}
+    for pod in snapshot.pods:
+        node = pod.node or pod.nominated_node
+        if pod.active and node in found:
+            found[node].append(pod)
+    return found
+
+
 def idle_amounts(snapshot: ClusterSnapshot) -> dict[str, dict[str, int]]:
-    """Return what is idle per node, in thousandths: allocatable less active pods, less pods nominated to the node.
+    """Return what is idle per node, in thousandths: allocatable less what the pods that hold room there ask for.
 
     Negative where a node is charged more than it has (its allocatable shrank).
     """
     idle = {n.name: dict(n.allocatable) for n in snapshot.nodes}
-    for pod in snapshot.pods:
-        node = pod.node or pod.nominated_node
-        if not pod.active or node not in idle:
-            continue
-        amounts = idle[node]
-        for name, amount in pod.requests.items():
-            amounts[name] = amounts.get(name, 0) - amount
+    for name, pods in room_holders(snapshot).items():
+        amounts = idle[name]
+        for pod in pods:
+            for resource, amount in pod.requests.items():
+                amounts[resource] = amounts.get(resource, 0) - amount
     return idle
 
 

@@ -12,6 +12,8 @@ from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner, Pod
 from repack_gitops.model.plan import Disruption, GroupImpact
 from repack_gitops.model.quantity import whole
 
+Costs = NDArray[np.int64]
+
 #: Rows of a cost matrix, in the guide's order of weights.
 DIMENSIONS = ("pod_groups", "breaches", "damaged_cards", "moved_cards", "moved_pods")
 #: The guide's weights in tenths: integers, so that scores can be compared exactly.
@@ -93,42 +95,56 @@ class Ledger:
     """
 
     def __init__(self, facts: list[GroupFacts], shares: list[tuple[Share, ...]]) -> None:
-        self._facts, self._shares = facts, shares
-        self._pods = [0] * len(facts)
-        self._cards = [0] * len(facts)
-        self._hosts: list[list[int]] = [[] for _ in facts]
+        self._shares = shares
+        self._members = [_Members(group, found) for group, found in zip(facts, _hosts(len(facts), shares), strict=True)]
         #: shape (5, nodes): rows as DIMENSIONS.
-        self.costs: NDArray[np.int64] = np.zeros((len(DIMENSIONS), len(shares)), dtype=np.int64)
+        self.costs: Costs = np.zeros((len(DIMENSIONS), len(shares)), dtype=np.int64)
         self.groups_touched = 0
         self.cards_moved = 0
-        for node, found in enumerate(shares):
-            for share in found:
-                self._hosts[share.group].append(node)
-            self._refresh(node)
+        for members in self._members:
+            self.costs[:, members.nodes] += members.marginal
 
     def commit(self, node: int) -> None:
         """Count ``node``'s victims as moved and refresh the nodes that share their PodGroups."""
-        touched: dict[int, None] = {}
         for share in self._shares[node]:
-            self.groups_touched += self._pods[share.group] == 0
+            members = self._members[share.group]
+            self.groups_touched += members.moved_pods == 0
             self.cards_moved += share.cards
-            self._pods[share.group] += share.pods
-            self._cards[share.group] += share.cards
-            touched.update(dict.fromkeys(self._hosts[share.group]))
-        for other in touched:
-            self._refresh(other)
-
-    def _refresh(self, node: int) -> None:
-        column = [0] * len(DIMENSIONS)
-        for share in self._shares[node]:
-            facts, pods, cards = self._facts[share.group], self._pods[share.group], self._cards[share.group]
-            column[0] += pods == 0
-            column[1] += pods <= facts.slack < pods + share.pods
-            column[2] += _damage(facts, pods + share.pods, cards + share.cards) - _damage(facts, pods, cards)
-            column[3] += share.cards
-            column[4] += share.pods
-        self.costs[:, node] = column
+            self.costs[:, members.nodes] += members.move(share)
 
 
-def _damage(facts: GroupFacts, pods: int, cards: int) -> int:
-    return facts.footprint if pods > facts.slack else cards
+def _hosts(groups: int, shares: list[tuple[Share, ...]]) -> list[list[tuple[int, int, int]]]:
+    """Return (node, pods, cards) by PodGroup."""
+    found: list[list[tuple[int, int, int]]] = [[] for _ in range(groups)]
+    for node, parts in enumerate(shares):
+        for share in parts:
+            found[share.group].append((node, share.pods, share.cards))
+    return found
+
+
+class _Members:
+    """One PodGroup's victims by node, and what of it already moved; a node occurs once."""
+
+    def __init__(self, facts: GroupFacts, hosts: list[tuple[int, int, int]]) -> None:
+        self._slack, self._footprint = facts.slack, facts.footprint
+        self.nodes, self._pods, self._cards = np.array(hosts, dtype=np.int64).reshape(-1, 3).T
+        self.moved_pods = 0
+        self._moved_cards = 0
+        #: What emptying each node would add, shape (5, nodes of the group).
+        self.marginal = self._marginal()
+
+    def move(self, share: Share) -> Costs:
+        """Count ``share`` as moved, and return by how much ``marginal`` changes."""
+        before = self.marginal
+        self.moved_pods += share.pods
+        self._moved_cards += share.cards
+        self.marginal = self._marginal()
+        return self.marginal - before
+
+    def _marginal(self) -> Costs:
+        breached = self.moved_pods > self._slack
+        breaches = self.moved_pods + self._pods > self._slack
+        damage = np.where(breaches, self._footprint, self._moved_cards + self._cards)
+        damage -= self._footprint if breached else self._moved_cards
+        touches = np.full(len(self.nodes), self.moved_pods == 0)
+        return np.array([touches, breaches & (not breached), damage, self._cards, self._pods], dtype=np.int64)

@@ -15,7 +15,8 @@ from repack_gitops.model.plan import PodMove, Step
 from repack_gitops.planner.candidates import Candidates
 from repack_gitops.planner.disruption import WEIGHTS, Ledger
 from repack_gitops.planner.occupancy import Occupancy
-from repack_gitops.planner.problem import Flags, Problem, Whole
+from repack_gitops.planner.problem import Problem, Whole
+from repack_gitops.planner.trial import first_placement
 
 #: Floating-point scores this close are compared again with exact fractions.
 _NEAR = 1e-9
@@ -65,54 +66,40 @@ class _Search:
 
     def commit(self, node: int) -> Step:
         """Empty ``node`` and return the step."""
-        victims = self._problem.victims[node]
-        receivers = self._place(node)
-        self.occupancy.receives[node] = False
+        receivers = self._receivers(node)
+        for victim, receiver in zip(self._problem.victims[node], receivers, strict=True):
+            self.occupancy.place(victim.pod_class, receiver)
+        self.occupancy.close(node)
         self._candidates.drop(node)
         for receiver in receivers:
             self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
         self._ledger.commit(node)
         self._candidates.changed({node, *receivers})
-        names = [self._problem.nodes[r].name for r in receivers]
-        source = self._problem.nodes[node].name
+        return self._step(node, receivers)
+
+    def _receivers(self, node: int) -> tuple[int, ...]:
+        """Return where the victims go; if the search gives up, there is still the witness."""
+        classes = tuple(v.pod_class for v in self._problem.victims[node])
+        found = first_placement(self.occupancy, classes, node, self._ledger.costs)
+        return found or self._candidates.receivers(node)
+
+    def _step(self, node: int, receivers: tuple[int, ...]) -> Step:
+        problem, source = self._problem, self._problem.nodes[node].name
         moves = [
             PodMove(
                 namespace=v.pod.namespace,
                 pod=v.pod.name,
                 uid=v.pod.uid,
                 pod_group=v.pod.pod_group or "",
-                owner=self._problem.groups[v.group].owner,
+                owner=problem.groups[v.group].owner,
                 from_node=source,
-                to_node=name,
+                to_node=problem.nodes[receiver].name,
                 cards=v.cards,
             )
-            for v, name in zip(victims, names, strict=True)
+            for v, receiver in zip(problem.victims[node], receivers, strict=True)
         ]
         return Step(source, tuple(moves))
-
-    def _place(self, node: int) -> tuple[int, ...]:
-        """Place the victims, largest first, by the guide's preference; where that packs badly, as the witness does."""
-        classes = [v.pod_class for v in self._problem.victims[node]]
-        certain: Flags = self.occupancy.certain.copy()
-        chosen: list[int] = []
-        for pod_class in classes:
-            flags = self.occupancy.fits(pod_class)
-            flags[node] = False
-            if not flags.any():
-                break
-            receiver = self.occupancy.preferred(flags, self._ledger.costs, certain)
-            self.occupancy.place(pod_class, receiver)
-            certain[receiver] = True
-            chosen.append(receiver)
-        if len(chosen) == len(classes):
-            return tuple(chosen)
-        for pod_class, receiver in zip(classes, chosen, strict=False):
-            self.occupancy.take_back(pod_class, receiver)
-        receivers = self._candidates.receivers(node)
-        for pod_class, receiver in zip(classes, receivers, strict=True):
-            self.occupancy.place(pod_class, receiver)
-        return receivers
 
 
 def lowest_score(costs: Whole) -> int:

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model.cluster import ClusterSnapshot, Key
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
-from repack_gitops.planner.options import PlannerOptions
 from repack_gitops.planner.problem import Problem
 
 
@@ -63,7 +63,7 @@ def _judge(
     wanted = spec.goals[0].min_frag_improvement_percent
     if not steps or gain < wanted:
         below = Reason(Code.BELOW_THRESHOLD, f"could take part in a plan, but the whole plan gains less than {wanted} points")
-        receivers = (m.to_node for s in steps for m in s.moves)
+        receivers = [name for name, reason in stays.items() if reason.code is Code.RECEIVES]
         stays = stays | dict.fromkeys((*receivers, *(s.node for s in steps)), below)
         return replace(base, verdict=Verdict.INSUFFICIENT, stays=dict(sorted(stays.items())), improvement=gain)
     found = impacts(problem.snapshot, problem.resource, moved_by_group(m for s in steps for m in s.moves))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
-from repack_gitops.planner.options import PlannerOptions
 from repack_gitops.planner.scope import ScopeFilter
 from repack_gitops.planner.volcano_job import why_not_evict
 

@@ -1,7 +1,7 @@
 """Where pods are while a plan grows: idle amounts, host ports, who still receives; one place answers "does it fit".
 
-Receiver preference is the guide's: nodes certain to stay occupied first; then nodes whose own emptying would cost more;
-then the least of the target resource left; then the name.
+Receivers only ever lose room and emptied nodes never receive, so "fits" only ever turns false: it is kept as one matrix,
+classes by nodes, of which a placement touches a single column.
 """
 
 from __future__ import annotations
@@ -11,76 +11,73 @@ from collections.abc import Sequence
 import numpy as np
 
 from repack_gitops.model.cluster import HostPort
-from repack_gitops.planner.candidacy import host_ports, receives_at_all
+from repack_gitops.planner.candidacy import receives_at_all, room_holders
+from repack_gitops.planner.feasibility import node_ports
 from repack_gitops.planner.problem import Flags, Problem, Whole
-
-#: Rows of a cost matrix (planner.disruption) in the order receivers are compared: breaches, PodGroups, damage, cards, pods.
-_EMPTYING_COST = (1, 0, 2, 3, 4)
 
 
 class Occupancy:
-    """The mutable half of a search; O(columns x nodes) per question, vectorised."""
+    """The mutable half of a search."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.idle: Whole = problem.idle.copy()
         pods = problem.snapshot.pods_by_node
         self.receives: Flags = np.array([receives_at_all(n, pods[n.name], problem.resource) for n in problem.nodes], dtype=bool)
-        #: Nodes that certainly stay occupied: blocked, already receiving, or proven stuck.
+        #: Nodes that certainly stay occupied: blocked, already receiving, over budget, or proven stuck.
         self.certain: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self.certain[list(problem.blocked)] = True
-        self._ports: dict[int, dict[HostPort, int]] = {}
-        self._needed = [tuple(int(k) for k in np.flatnonzero(row)) for row in problem.requests]
-        if any(c.constraints.host_ports for c in problem.classes):
-            self._ports = {i: dict.fromkeys(host_ports(pods[n.name]), 1) for i, n in enumerate(problem.nodes)}
+        #: By class: (column, amount) of everything it asks for.
+        self.asks = [[(c, int(row[c])) for c in row.nonzero()[0].tolist()] for row in problem.requests]
+        self._asked: Flags = problem.requests > 0
+        self._with_ports = [c for c, found in enumerate(problem.classes) if found.constraints.host_ports]
+        self._fits = self._first_fits()
+
+    def _first_fits(self) -> Flags:
+        problem = self._problem
+        found = np.zeros((len(problem.classes), len(problem.nodes)), dtype=bool)
+        for pod_class in range(len(problem.classes)):
+            found[pod_class] = problem.may_host(pod_class) & self.receives
+            for column, amount in self.asks[pod_class]:
+                found[pod_class] &= self.idle[column] >= amount
+        if self._with_ports:
+            self._close_held_ports(found)
+        return found
+
+    def _close_held_ports(self, fits: Flags) -> None:
+        for name, holders in room_holders(self._problem.snapshot).items():
+            node = self._problem.index.get(name)
+            held = [port for p in holders for port in p.constraints.host_ports]
+            if node is not None and held:
+                self._close_ports(fits, node, held)
+
+    def _close_ports(self, fits: Flags, node: int, held: Sequence[HostPort]) -> None:
+        for pod_class in self._with_ports:
+            if node_ports.why_not(self._problem.classes[pod_class].constraints, held) is not None:
+                fits[pod_class, node] = False
 
     def fits(self, pod_class: int) -> Flags:
-        """Return which nodes can take one pod of the class now."""
-        request = self._problem.requests[pod_class]
-        flags = self._problem.may_host(pod_class) & self.receives
-        for column in self._needed[pod_class]:
-            flags &= self.idle[column] >= request[column]
-        wanted = self._problem.classes[pod_class].constraints.host_ports
-        if wanted:
-            for node in np.flatnonzero(flags):
-                flags[node] = not self._taken(int(node), wanted)
+        """Return which nodes can take one pod of the class now; a view, not to be written to."""
+        flags: Flags = self._fits[pod_class]
         return flags
 
-    def fits_on(self, pod_class: int, node: int) -> bool:
-        """Tell whether one pod of the class fits on ``node`` now."""
-        request = self._problem.requests[pod_class]
-        return (
-            bool(self.receives[node] and self._problem.may_host(pod_class)[node])
-            and all(self.idle[c, node] >= request[c] for c in self._needed[pod_class])
-            and not self._taken(node, self._problem.classes[pod_class].constraints.host_ports)
-        )
+    def ports_conflict(self, pod_class: int, other: int) -> bool:
+        """Tell whether host ports keep a pod of each class from sharing a node."""
+        wanted = self._problem.classes[pod_class].constraints
+        return bool(wanted.host_ports) and node_ports.why_not(wanted, self._held(other)) is not None
+
+    def _held(self, pod_class: int) -> tuple[HostPort, ...]:
+        return self._problem.classes[pod_class].constraints.host_ports
 
     def place(self, pod_class: int, node: int) -> None:
-        """Put one pod of the class on ``node``."""
-        self.idle[:, node] -= self._problem.requests[pod_class]
-        for port in self._problem.classes[pod_class].constraints.host_ports:
-            ports = self._ports[node]
-            ports[port] = ports.get(port, 0) + 1
+        """Put one pod of the class on ``node``, for good."""
+        problem = self._problem
+        self.idle[:, node] -= problem.requests[pod_class]
+        self._fits[:, node] &= ((problem.requests <= self.idle[:, node]) | ~self._asked).all(axis=1)
+        if self._held(pod_class):
+            self._close_ports(self._fits, node, self._held(pod_class))
 
-    def take_back(self, pod_class: int, node: int) -> None:
-        """Undo ``place``."""
-        self.idle[:, node] += self._problem.requests[pod_class]
-        for port in self._problem.classes[pod_class].constraints.host_ports:
-            ports = self._ports[node]
-            ports[port] -= 1
-            if not ports[port]:
-                del ports[port]
-
-    def preferred(self, flags: Flags, costs: Whole, certain: Flags) -> int:
-        """Return the guide's first choice among the nodes in ``flags``, which must not be empty."""
-        choice = np.flatnonzero(flags & certain)
-        if not choice.size:
-            choice = np.flatnonzero(flags)
-            for row in _EMPTYING_COST:
-                values = costs[row, choice]
-                choice = choice[values == values.max()]
-        left = self.idle[0, choice]
-        return int(choice[left == left.min()][0])
-
-    def _taken(self, node: int, wanted: Sequence[HostPort]) -> bool:
-        return bool(wanted) and any(w.conflicts(held) for w in wanted for held in self._ports[node])
+    def close(self, node: int) -> None:
+        """Let ``node`` receive nothing any more: it is emptied."""
+        self.receives[node] = False
+        self._fits[:, node] = False

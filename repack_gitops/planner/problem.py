@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repack_gitops.model.cluster import Amounts, ClusterSnapshot, Constraints, Key, Node, Pod
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Reason
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.candidacy import budget_of, idle_amounts, why_not_candidate
 from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
 from repack_gitops.planner.feasibility import inter_pod_affinity
-from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
-from repack_gitops.planner.options import PlannerOptions
+from repack_gitops.planner.node_profiles import NodeProfiles
 from repack_gitops.planner.scope import ScopeFilter
 
 Flags = NDArray[np.bool_]
@@ -63,14 +63,15 @@ class Problem:
         self.victims: list[tuple[Victim, ...]] = [()] * len(self.nodes)
         self.classes: list[PodClass] = []
         self.groups: list[GroupFacts] = []
-        self._terms = inter_pod_affinity.repelling(snapshot)
+        self._guards = inter_pod_affinity.Guards(inter_pod_affinity.repelling(snapshot))
         self._class_index: dict[object, int] = {}
         self._group_index: dict[Key, int] = {}
         self.occupied: Flags = np.zeros(len(self.nodes), dtype=bool)
         self._read_nodes()
         self.columns: tuple[str, ...] = self._columns()
         self.idle, self.requests = self._amounts()
-        self._static: dict[int, Flags] = {}
+        self._profiles = NodeProfiles(self.nodes)
+        self._static: dict[tuple[Constraints, frozenset[inter_pod_affinity.Domain]], Flags] = {}
 
     # ---- candidates and victims ----
     def _read_nodes(self) -> None:
@@ -86,7 +87,7 @@ class Problem:
                 self.blocked[i] = reason
 
     def _victim(self, pod: Pod) -> Victim:
-        closed = inter_pod_affinity.closed_domains(pod, self._terms) if self._terms else frozenset()
+        closed = self._guards.closed_to(pod)
         group = (pod.namespace, pod.pod_group or "")
         return Victim(pod, self._class(pod, closed), self._group(group), whole(pod.requests.get(self.resource, 0)))
 
@@ -145,40 +146,12 @@ class Problem:
 
     # ---- static filters ----
     def may_host(self, pod_class: int) -> Flags:
-        """Return which nodes pass every filter that does not depend on the plan; cached per class."""
-        if pod_class not in self._static:
-            self._static[pod_class] = self._static_flags(self.classes[pod_class])
-        return self._static[pod_class]
-
-    def _static_flags(self, pod_class: PodClass) -> Flags:
-        verdicts: dict[object, bool] = {}
-        keys = _label_keys(pod_class)
-        flags = np.zeros(len(self.nodes), dtype=bool)
-        for i, node in enumerate(self.nodes):
-            profile = (
-                node.ready,
-                node.unschedulable,
-                node.taints,
-                tuple(node.labels.get(k) for k in keys),
-                node.name if _names_nodes(pod_class.constraints) else None,
-            )
-            if profile not in verdicts:
-                verdicts[profile] = static_reason(pod_class.constraints, pod_class.closed, node) is None
-            flags[i] = verdicts[profile]
-        return flags
-
-
-def _label_keys(pod_class: PodClass) -> tuple[str, ...]:
-    """Return the labels a class's static filters read: nodes alike in these are alike for the class."""
-    constraints = pod_class.constraints
-    keys = {k for k, _ in constraints.node_selector} | {k for k, _ in pod_class.closed}
-    for term in constraints.node_terms or ():
-        keys |= {e.key for e in term.expressions}
-    return tuple(sorted(keys))
-
-
-def _names_nodes(constraints: Constraints) -> bool:
-    return any(term.fields for term in constraints.node_terms or ())
+        """Return which nodes pass every filter that does not depend on the plan; cached by constraints."""
+        found = self.classes[pod_class]
+        key = (found.constraints, found.closed)
+        if key not in self._static:
+            self._static[key] = self._profiles.passing(*key)
+        return self._static[key]
 
 
 def _scale(have: Sequence[int], want: Sequence[int]) -> int:

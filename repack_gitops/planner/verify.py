@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Node, Pod
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
@@ -19,7 +20,6 @@ from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, no
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.movability import Movability
-from repack_gitops.planner.options import PlannerOptions
 from repack_gitops.planner.scope import ScopeFilter
 
 
@@ -42,7 +42,7 @@ class _Replay:
         self._pods = {p.key: p for p in snapshot.pods}
         self._idle = idle_amounts(snapshot)
         self._ports: dict[str, set[HostPort]] = {}
-        self._terms = inter_pod_affinity.repelling(snapshot)
+        self._guards = inter_pod_affinity.Guards(inter_pod_affinity.repelling(snapshot))
         self._moved: dict[Key, tuple[int, int]] = {}
 
     def problems(self) -> Iterator[str]:
@@ -108,7 +108,7 @@ class _Replay:
         residents = self._snapshot.pods_by_node[target.name]
         if not receives_at_all(target, residents, self._resource):
             return "it is not an occupied node that stays"
-        closed = inter_pod_affinity.closed_domains(pod, self._terms)
+        closed = self._guards.closed_to(pod)
         return (
             static_reason(pod.constraints, closed, target)
             or node_ports.why_not(pod.constraints, self._ports.get(target.name, host_ports(residents)))

@@ -26,7 +26,7 @@ def why_not_evict(pod: Pod, owner: Owner, snapshot: ClusterSnapshot) -> Reason |
         return Reason(Code.OWNER_NOT_FOUND, f"Job.batch.volcano.sh {pod.namespace}/{owner.name} is not in the snapshot")
     name = f"Job.batch.volcano.sh {job.namespace}/{job.name}"
     policies = [*job.policies, *(p for found in job.task_policies.values() for p in found)]
-    reacting = [p for p in policies if p.events & EVENTS]
+    reacting = [p for p in policies if _reacts(p)]
     if any(p.action in FATAL for p in reacting):
         return Reason(Code.FATAL_POLICY, f"{name} would end: {_describe(reacting)}")
     if reacting:
@@ -34,5 +34,10 @@ def why_not_evict(pod: Pod, owner: Owner, snapshot: ClusterSnapshot) -> Reason |
     return None
 
 
+def _reacts(policy: JobPolicy) -> bool:
+    """A policy without events goes by exit codes, and with which one an evicted container ends is its own business."""
+    return not policy.events or bool(policy.events & EVENTS)
+
+
 def _describe(policies: list[JobPolicy]) -> str:
-    return ", ".join(sorted(f"{'/'.join(sorted(p.events & EVENTS))} -> {p.action}" for p in policies))
+    return ", ".join(sorted(f"{'/'.join(sorted(p.events & EVENTS)) or 'exitCode'} -> {p.action}" for p in policies))

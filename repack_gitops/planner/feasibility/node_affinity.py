@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from repack_gitops.model.cluster import Constraints, Node, NodeRequirement, NodeTerm
 from repack_gitops.model.plan import Code, Reason
+
+#: A label's value has at most 63 characters; a longer bound matches nothing and is not worth the arithmetic.
+_INTEGER = re.compile(r"[+-]?[0-9]{1,63}")
 
 
 def why_not(constraints: Constraints, node: Node) -> Reason | None:
@@ -41,9 +46,15 @@ def _matches(requirement: NodeRequirement, value: str | None) -> bool:
 
 
 def _compares(requirement: NodeRequirement, value: str | None) -> bool:
-    """Gt and Lt compare integers; anything that is not one does not match."""
-    try:
-        actual, bound = int(value or ""), int(requirement.values[0])
-    except (ValueError, IndexError):
+    """Gt and Lt compare one integer with another; anything that is not one does not match."""
+    actual = _integer(value or "")
+    bound = _integer(requirement.values[0]) if len(requirement.values) == 1 else None
+    if actual is None or bound is None:
         return False
     return actual > bound if requirement.operator == "Gt" else actual < bound
+
+
+def _integer(text: str) -> int | None:
+    """Return the 64-bit integer that Go reads from ``text``; Python's own ``int`` would also read ``1_0`` as 10."""
+    number = int(text) if _INTEGER.fullmatch(text) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None

@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, Node, Owner, Pod, PodGroup
-from repack_gitops.model.run import Goal, MaxPerRun, RunTemplateSpec, Scope
+from repack_gitops.model.plan import Evaluation
+from repack_gitops.model.run import Goal, MaxPerRun, NodeScope, NodeSet, PodGroupScope, PodGroupSet, RunTemplateSpec, Scope
+from repack_gitops.planner import PlannerOptions, evaluate
+from repack_gitops.planner.verify import verify
 
 GPU = "nvidia.com/gpu"
 CPU_AND_PODS = {"cpu": 64_000, "memory": 512 * 2**30 * 1000, "pods": 110_000}
@@ -66,10 +69,44 @@ def layout(cards: Sequence[int], capacity: int = 8) -> ClusterSnapshot:
 
 
 def spec(
-    percent: int = 0, *, pod_groups: int | None = None, cards: int | None = None, scope: Scope | None = None
+    percent: int = 0,
+    *,
+    pod_groups: int | None = None,
+    cards: int | None = None,
+    scope: Scope | None = None,
+    resource: str = GPU,
 ) -> RunTemplateSpec:
-    """Return a run's spec for GPUs with the given threshold and budget."""
+    """Return a run's spec with the given threshold and budget."""
     limits = None
     if pod_groups is not None or cards is not None:
-        limits = MaxPerRun(pod_groups=pod_groups, resources={} if cards is None else {GPU: cards})
-    return RunTemplateSpec(goals=[Goal(resource=GPU, min_frag_improvement_percent=percent)], max_per_run=limits, scope=scope)
+        limits = MaxPerRun(pod_groups=pod_groups, resources={} if cards is None else {resource: cards})
+    goal = Goal(resource=resource, min_frag_improvement_percent=percent)
+    return RunTemplateSpec(goals=[goal], max_per_run=limits, scope=scope)
+
+
+def only_nodes(*names: str) -> Scope:
+    """Return a scope in which only the nodes called ``names`` may be emptied."""
+    return Scope(nodes=NodeScope(include=NodeSet(names=list(names))))
+
+
+def without_groups(*names: str) -> Scope:
+    """Return a scope in which the PodGroups called ``team/<name>`` may not move."""
+    return Scope(pod_groups=PodGroupScope(exclude=PodGroupSet(names=[f"team/{n}" for n in names])))
+
+
+def plan(snapshot: ClusterSnapshot, run: RunTemplateSpec | None = None, options: PlannerOptions | None = None) -> Evaluation:
+    """Return the evaluation of ``run`` (no threshold, no budget unless given) after the judge accepted it."""
+    run = run or spec()
+    evaluation = evaluate(snapshot, run, options)
+    assert verify(snapshot, run, evaluation, options) == ()
+    return evaluation
+
+
+def freed(snapshot: ClusterSnapshot, run: RunTemplateSpec | None = None) -> tuple[str, ...]:
+    """Return the nodes that a plan frees, in its order."""
+    return plan(snapshot, run).freed_nodes
+
+
+def targets(snapshot: ClusterSnapshot, run: RunTemplateSpec | None = None) -> dict[str, str]:
+    """Return where a plan sends its pods, by the pod's name."""
+    return {m.pod: m.to_node for m in plan(snapshot, run).moves}

@@ -1,0 +1,34 @@
+"""``repack snapshot``: write the live cluster as a file that ``repack plan`` reads."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from repack_gitops.cli.options import kubernetes_options
+from repack_gitops.cli.wiring import connect_cluster
+from repack_gitops.files.snapshot_writer import write_snapshot
+from repack_gitops.model.decode import build_snapshot
+
+
+@click.command("snapshot")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@kubernetes_options
+def snapshot_command(file: Path, context: str | None, kubeconfig: Path | None) -> None:
+    """Write nodes, pods, PodGroups, PodDisruptionBudgets and VCJobs to FILE, as a Kubernetes List.
+
+    FILE ends in .json, .yaml, .json.gz or .yaml.gz; - is standard output. Only the fields that planning reads are
+    written: no environment variables, no commands, no secrets.
+
+    \b
+    Examples:
+      repack snapshot --context prod cluster.json.gz
+      repack plan --snapshot cluster.json.gz --resource nvidia.com/gpu
+    """
+    with connect_cluster(kubeconfig, context) as cluster:
+        objects = list(cluster.list_objects())
+    build_snapshot(objects)  # an incomplete or inconsistent listing is refused before anything is written
+    count = write_snapshot(sys.stdout.buffer if str(file) == "-" else file, objects)
+    click.echo(f"{count} objects written to {'standard output' if str(file) == '-' else file}", err=True)

@@ -1,0 +1,77 @@
+"""Which adapters a command works on: chosen here, once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from repack_gitops.cli.clock import SystemClock
+from repack_gitops.errors import InvalidInput
+from repack_gitops.files.documents import read_document
+from repack_gitops.forge.kinds import open_forge
+from repack_gitops.git.credentials import Credentials
+from repack_gitops.git.repository import GitRepository
+from repack_gitops.kube.client import LiveCluster, connect
+from repack_gitops.workflow.books import base_books
+from repack_gitops.workflow.ports import Ports
+
+TOKEN = "REPACK_TOKEN"  # noqa: S105 - the name of a variable
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryChoice:
+    """The command line's word on which repository to work on."""
+
+    repository: Path | None
+    git_url: str | None
+    branch: str
+    token_file: Path | None
+    ca_file: Path | None
+
+
+@contextmanager
+def connect_cluster(kubeconfig: Path | None, context: str | None) -> Iterator[LiveCluster]:
+    """Yield the live cluster; its connections are closed afterwards."""
+    cluster = connect(kubeconfig, context)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@contextmanager
+def open_ports(choice: RepositoryChoice, kubeconfig: Path | None, context: str | None) -> Iterator[Ports]:
+    """Yield the cluster, the repository and its forge as repack.yaml on the base branch names it."""
+    token = _token(choice)
+    with connect_cluster(kubeconfig, context) as cluster, _repository(choice, token) as repository:
+        config = base_books(repository, choice.branch).config()
+        forge = open_forge(
+            config.spec.forge.kind,
+            config.spec.forge.url,
+            config.spec.forge.repository,
+            token,
+            ca_file=choice.ca_file,
+        )
+        yield Ports(cluster, repository, forge, SystemClock())
+
+
+def _repository(choice: RepositoryChoice, token: str) -> GitRepository:
+    if choice.repository is not None and choice.git_url:
+        raise InvalidInput("both --repository and --git-url are given", hint="Give one of them.")
+    if choice.git_url:
+        credentials = Credentials.for_url(choice.git_url, token, _USER) if token else None
+        return GitRepository.clone(choice.git_url, branch=choice.branch, credentials=credentials)
+    return GitRepository.open(choice.repository or Path.cwd())
+
+
+_USER = "repack"
+
+
+def _token(choice: RepositoryChoice) -> str:
+    """Return the forge's token, from the file if one is named, else from the environment; never from an argument."""
+    if choice.token_file is not None:
+        return read_document(choice.token_file).decode(errors="replace").strip()
+    return os.environ.get(TOKEN, "").strip()

@@ -1,0 +1,212 @@
+"""From a Pod on the wire to a Pod as the planner sees it.
+
+Pods of one controller differ in little but their names, so whatever depends on the template alone is worked out once and
+shared: that makes 50,000 pods small, quick to decode, and lets the planner compare templates by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from repack_gitops.errors import InvalidInput
+from repack_gitops.model import kubernetes as wire
+from repack_gitops.model.accounting import charged_request, template_request
+from repack_gitops.model.cluster import (
+    Amounts,
+    AntiAffinity,
+    Constraints,
+    HostPort,
+    NodeRequirement,
+    NodeTerm,
+    Owner,
+    Pod,
+    Toleration,
+)
+from repack_gitops.model.labels import LabelSelector, Operator, Requirement
+from repack_gitops.model.quantity import QuantityError
+from repack_gitops.model.unsupported import unsupported_fields
+
+GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+NODE_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
+OPERATORS: Mapping[str, Operator] = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": "DoesNotExist"}
+
+T = TypeVar("T")
+#: What the template alone decides.
+Template = tuple[Amounts, Constraints]
+
+
+class Shared:
+    """One object for all equal values."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, Any] = {}
+        self._amounts: dict[Any, Amounts] = {}
+
+    def value(self, value: T) -> T:
+        """Return the first object equal to ``value``."""
+        return self._values.setdefault((type(value), value), value)  # type: ignore[no-any-return]
+
+    def amounts(self, amounts: Mapping[str, int]) -> Amounts:
+        """Return the first mapping equal to ``amounts``, without its zeros."""
+        items = tuple(sorted((name, amount) for name, amount in amounts.items() if amount))
+        return self._amounts.setdefault(items, dict(items))
+
+
+class PodDecoder:
+    """Decodes pods, one after another."""
+
+    def __init__(self, shared: Shared | None = None) -> None:
+        self._shared = shared or Shared()
+        self._templates: dict[bytes, Template] = {}
+        self._charged: dict[bytes, Amounts] = {}
+
+    def pod(self, item: wire.Pod) -> Pod:
+        """Return the pod.
+
+        Raises
+        ------
+        InvalidInput
+            When an amount is no quantity, is negative or is a fraction of a device, or an operator is unknown.
+        """
+        meta, spec, status = item.metadata, item.spec, item.status
+        where = f"Pod {meta.namespace}/{meta.name}"
+        key = _template_key(spec)
+        template, constraints = self._template(key, spec, where)
+        annotations = meta.annotations or {}
+        return Pod(
+            namespace=meta.namespace,
+            name=meta.name,
+            uid=meta.uid,
+            labels=dict(sorted((meta.labels or {}).items())),
+            node=spec.node_name or None,
+            phase=status.phase,
+            scheduler_name=spec.scheduler_name,
+            pod_group=annotations.get(GROUP_ANNOTATION) or None,
+            owner=owner(meta),
+            requests=self._requests(key, item, where),
+            template=template,
+            constraints=constraints,
+            unsupported=self._shared.value(unsupported_fields(item)),
+            anti_affinity=self._shared.value(_anti_affinity(item, where)),
+            nominated_node=status.nominated_node_name or None,
+            terminating=meta.deletion_timestamp is not None,
+            mirror=MIRROR_ANNOTATION in annotations,
+            ready=any(c.type == "Ready" and c.status == "True" for c in status.conditions or ()),
+            priority=spec.priority or 0,
+            grace_seconds=spec.termination_grace_period_seconds,
+            created=meta.creation_timestamp or "",
+        )
+
+    def _template(self, key: bytes, spec: wire.PodSpec, where: str) -> Template:
+        known = self._templates.get(key)
+        if known is None:
+            amounts = _checked(lambda: template_request(spec), where)
+            known = (self._shared.amounts(amounts), self._shared.value(_constraints(spec, where)))
+            self._templates[key] = known
+        return known
+
+    def _requests(self, key: bytes, item: wire.Pod, where: str) -> Amounts:
+        key += _status_key(item.status)
+        known = self._charged.get(key)
+        if known is None:
+            known = self._shared.amounts(_checked(lambda: charged_request(item), where))
+            self._charged[key] = known
+        return known
+
+
+def decode_pod(item: wire.Pod) -> Pod:
+    """Return one pod by itself; for many, use one ``PodDecoder``."""
+    return PodDecoder().pod(item)
+
+
+def _template_key(spec: wire.PodSpec) -> bytes:
+    """Everything of a spec that requests and constraints depend on; encoding is quicker than working them out."""
+    containers = (spec.containers, spec.init_containers, spec.overhead, spec.resources, spec.host_network)
+    return msgspec.json.encode((containers, spec.node_selector, spec.affinity, spec.tolerations))
+
+
+def _status_key(status: wire.PodStatus) -> bytes:
+    resizes = [c for c in status.conditions or () if c.type == "PodResizePending"]
+    containers = (status.container_statuses, status.init_container_statuses)
+    return msgspec.json.encode((containers, resizes, status.resources, status.allocated_resources))
+
+
+def _checked(compute: Callable[[], T], where: str) -> T:
+    try:
+        return compute()
+    except QuantityError as error:
+        raise InvalidInput(f"{where}: request of {error}") from error
+
+
+def owner(meta: wire.ObjectMeta) -> Owner | None:
+    """Return the controlling owner, if there is one."""
+    for reference in meta.owner_references or ():
+        if reference.controller:
+            return Owner(reference.api_version, reference.kind, reference.name, reference.uid)
+    return None
+
+
+def _constraints(spec: wire.PodSpec, where: str) -> Constraints:
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    terms = None if required is None else tuple(_term(t, where) for t in required.node_selector_terms or ())
+    return Constraints(
+        node_selector=tuple(sorted((spec.node_selector or {}).items())),
+        node_terms=terms,
+        tolerations=tuple(Toleration(t.key, t.operator, t.value, t.effect) for t in spec.tolerations or ()),
+        host_ports=_host_ports(spec),
+    )
+
+
+def _term(term: wire.NodeSelectorTerm, where: str) -> NodeTerm:
+    return NodeTerm(
+        tuple(_node_requirement(e, where) for e in term.match_expressions or ()),
+        tuple(_node_requirement(e, where) for e in term.match_fields or ()),
+    )
+
+
+def _node_requirement(expression: wire.SelectorRequirement, where: str) -> NodeRequirement:
+    if expression.operator not in NODE_OPERATORS:
+        raise InvalidInput(f"{where}: node affinity has the unknown operator {expression.operator!r}")
+    return NodeRequirement(expression.key, expression.operator, tuple(expression.values or ()))
+
+
+def _host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
+    """Host ports of containers and sidecars; with hostNetwork every container port is one."""
+    sidecars = [c for c in spec.init_containers or () if c.restart_policy == "Always"]
+    ports = set()
+    for container in [*spec.containers, *sidecars]:
+        for port in container.ports or ():
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if number:
+                ports.add(HostPort(number, port.protocol or "TCP", port.host_ip or "0.0.0.0"))  # noqa: S104
+    return tuple(sorted(ports))
+
+
+def _anti_affinity(item: wire.Pod, where: str) -> tuple[AntiAffinity, ...]:
+    affinity = item.spec.affinity.pod_anti_affinity if item.spec.affinity else None
+    terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    return tuple(_anti_affinity_term(t, item.metadata.namespace, where) for t in terms or ())
+
+
+def _anti_affinity_term(term: wire.PodAffinityTerm, namespace: str, where: str) -> AntiAffinity:
+    """Return the term, widened where its exact reach depends on what a snapshot does not hold: never too narrow."""
+    namespaces = None if term.namespace_selector is not None else frozenset(term.namespaces or (namespace,))
+    selector = label_selector(term.label_selector, where)
+    return AntiAffinity(term.topology_key, selector, namespaces)
+
+
+def label_selector(selector: wire.LabelSelector | None, where: str) -> LabelSelector | None:
+    """Return the selector, or None where there is none (which matches nothing)."""
+    if selector is None:
+        return None
+    expressions = []
+    for e in selector.match_expressions or ():
+        if e.operator not in OPERATORS:
+            raise InvalidInput(f"{where}: a label selector has the unknown operator {e.operator!r}")
+        expressions.append(Requirement(e.key, OPERATORS[e.operator], tuple(e.values or ())))
+    return LabelSelector.of(selector.match_labels or {}, tuple(expressions))

@@ -1,0 +1,68 @@
+"""Which nodes pass the static filters, asked once per kind of node and not once per node.
+
+Nodes that agree in everything a class's filters read get the same answer. Labels are numbered once; for every class the
+nodes are grouped by the numbers it reads, and one node of each group is shown to the real filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repack_gitops.model.cluster import Constraints, Node
+from repack_gitops.planner.feasibility.inter_pod_affinity import Domain
+from repack_gitops.planner.feasibility.static import static_reason
+
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.int64]
+
+
+class NodeProfiles:
+    """Answers for one tuple of nodes; keeps no answer."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self._state = _numbered((n.ready, n.unschedulable, n.taints) for n in nodes)
+        self._labels: dict[str, Codes] = {}
+
+    def passing(self, constraints: Constraints, closed: frozenset[Domain]) -> Flags:
+        """Return which nodes pass every filter that does not depend on the plan."""
+        groups = self._state
+        for codes in self._read(constraints, closed):
+            groups = _merged(groups, codes)
+        _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+        verdicts = [static_reason(constraints, closed, self._nodes[int(i)]) is None for i in first]
+        return np.array(verdicts, dtype=bool)[group]
+
+    def _read(self, constraints: Constraints, closed: frozenset[Domain]) -> Iterable[Codes]:
+        """Yield, as numbers per node, everything but its state that the filters read."""
+        terms = constraints.node_terms or ()
+        keys = {k for k, _ in constraints.node_selector} | {e.key for t in terms for e in t.expressions}
+        for key in sorted(keys):
+            yield self._label(key)
+        if any(t.fields for t in terms):
+            named = {value for t in terms for e in t.fields for value in e.values}
+            yield _numbered(n.name if n.name in named else None for n in self._nodes)
+        for key in sorted({k for k, _ in closed}):
+            yield _numbered((key, n.labels.get(key)) in closed for n in self._nodes)
+
+    def _label(self, key: str) -> Codes:
+        if key not in self._labels:
+            self._labels[key] = _numbered(n.labels.get(key) for n in self._nodes)
+        return self._labels[key]
+
+
+def _numbered(values: Iterable[Hashable]) -> Codes:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
+
+
+def _merged(left: Codes, right: Codes) -> Codes:
+    """Return numbers that are equal where both are equal; renumbered, so that products stay small."""
+    if not left.size:
+        return left
+    pairs = left * (int(right.max()) + 1) + right
+    merged: Codes = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return merged

@@ -1,0 +1,43 @@
+"""Guardrails: limits no policy or run may exceed; what fails here blocks everywhere (spec 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from repack_gitops.model.options import PlannerOptions
+from repack_gitops.model.plan import Evaluation
+from repack_gitops.model.policy import Guardrails
+from repack_gitops.model.run import RunTemplateSpec
+
+
+def guarded_options(guardrails: Guardrails | None, options: PlannerOptions) -> PlannerOptions:
+    """Return ``options`` with the guardrails' forbidden namespaces and owner kinds: their pods never move."""
+    if guardrails is None:
+        return options
+    return PlannerOptions(
+        strategy=options.strategy,
+        scheduler_names=options.scheduler_names,
+        envelope=options.envelope,
+        forbidden_namespaces=frozenset(guardrails.spec.forbidden_namespaces),
+        forbidden_owner_kinds=frozenset(guardrails.spec.forbidden_owner_kinds),
+    )
+
+
+def violations(guardrails: Guardrails | None, spec: RunTemplateSpec, evaluation: Evaluation) -> tuple[str, ...]:
+    """Return every guardrail that the plan or its spec breaks; empty when all hold."""
+    return () if guardrails is None else tuple(_violations(guardrails, spec, evaluation))
+
+
+def _violations(guardrails: Guardrails, spec: RunTemplateSpec, evaluation: Evaluation) -> Iterator[str]:
+    caps, disruption = guardrails.spec.max_per_run, evaluation.disruption
+    counted = (
+        ("cards", caps.cards, disruption.moved_cards),
+        ("podGroups", caps.pod_groups, disruption.pod_groups),
+        ("nodes", caps.nodes, len(evaluation.steps)),
+    )
+    for name, cap, actual in counted:
+        if cap is not None and actual > cap:
+            yield f"maxPerRun.{name}: the plan has {actual}, the guardrails allow {cap}"
+    scope = spec.scope.pod_groups if spec.scope else None
+    if guardrails.spec.require_pod_group_scope and (scope is None or scope.include is None):
+        yield "requirePodGroupScope: the run names no scope.podGroups.include"

@@ -1,0 +1,76 @@
+"""The terminal's view of ``repack plan``."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from repack_gitops.model.cluster import ClusterSnapshot
+from repack_gitops.model.plan import Evaluation
+from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.report import table_parts as parts
+from repack_gitops.report.terminal import Look
+
+
+def plan_table(
+    evaluation: Evaluation,
+    spec: RunTemplateSpec,
+    snapshot: ClusterSnapshot | None = None,
+    *,
+    width: int = 100,
+    colour: bool = False,
+    unicode: bool = True,
+    next_steps: Sequence[str] = (),
+) -> str:
+    """Return the plan for a terminal; the same arguments give the same bytes, whatever the environment.
+
+    Parameters
+    ----------
+    spec
+        The run's spec: its threshold and budget.
+    snapshot
+        Where given, freed nodes and receivers show a bar of their cards.
+    width
+        Columns; below 60 the text is laid out for 60 and wraps.
+    unicode
+        Whether the terminal shows more than ASCII.
+    next_steps
+        Commands to offer after a recommended plan; the caller knows its own.
+    """
+    look = Look(width=max(width, 60), unicode=unicode)
+    found = [
+        parts.verdict_part(evaluation, spec, look),
+        parts.numbers_part(evaluation, spec, look),
+        parts.freed_part(evaluation, snapshot, look),
+        parts.disruption_part(evaluation, look),
+        parts.stays_part(evaluation, look),
+        parts.warnings_part(evaluation, look),
+        parts.hints_part(evaluation, look),
+        parts.next_part(evaluation, next_steps, look),
+    ]
+    return _rendered([part for part in found if part], look, colour=colour)
+
+
+def _rendered(found: Sequence[Sequence[Text]], look: Look, *, colour: bool) -> str:
+    output = io.StringIO()
+    # An empty environment: NO_COLOR, TERM and COLUMNS are the caller's business, or the bytes would depend on them.
+    console = Console(
+        file=output,
+        width=look.width,
+        color_system="standard" if colour else None,
+        force_terminal=colour,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+        _environ={},
+    )
+    for i, part in enumerate(found):
+        if i:
+            console.print(Text())
+        for line in part:
+            console.print(line)
+    return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"

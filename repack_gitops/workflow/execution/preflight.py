@@ -1,0 +1,99 @@
+"""Everything that must hold before anything is touched; all of it read-only (spec 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from repack_gitops.errors import Refused
+from repack_gitops.kube.interface import Access, Cluster
+from repack_gitops.model.duration import parse_duration
+from repack_gitops.model.policy import RepackPolicy
+from repack_gitops.model.run import RepackRun
+from repack_gitops.policy.due import why_closed
+from repack_gitops.policy.names import PLANNED_AT
+from repack_gitops.workflow.clock import parse_timestamp
+from repack_gitops.workflow.execution.lock import LEASE_NAME
+
+
+class PlanExpired(Refused):
+    """The approved plan is older than the policy's maxPlanAge."""
+
+    reason = "PlanExpired"
+
+
+class PreflightFailed(Refused):
+    """A permission is missing, or execution is not allowed now."""
+
+    reason = "PreflightFailed"
+
+
+class PlanDrifted(Refused):
+    """The live cluster no longer allows what was approved."""
+
+    reason = "PlanDrifted"
+
+
+def required_access(namespace: str, namespaces: Collection[str]) -> tuple[Access, ...]:
+    """Return every permission an executor needs, for victims in ``namespaces``."""
+    group, volcano = "repack.volcano.sh", "scheduling.volcano.sh"
+    cluster = [
+        Access("list", "", "nodes"),
+        Access("list", "", "pods"),
+        Access("watch", "", "pods"),
+        Access("list", volcano, "podgroups"),
+        Access("list", "policy", "poddisruptionbudgets"),
+        Access("list", "batch.volcano.sh", "jobs"),
+        Access("get", group, "repackruns"),
+        Access("create", group, "repackruns"),
+        Access("update", group, "repackruns", "status"),
+    ]
+    coordination = "coordination.k8s.io"
+    lease = [
+        Access("create", coordination, "leases", namespace=namespace),
+        *(Access(verb, coordination, "leases", namespace=namespace, name=LEASE_NAME) for verb in ("get", "update")),
+    ]
+    victims = [
+        access
+        for name in sorted(namespaces)
+        for access in (
+            Access("create", "", "pods", "eviction", namespace=name),
+            Access("patch", "", "pods", "status", namespace=name),
+        )
+    ]
+    return (*cluster, *lease, *victims)
+
+
+def check_access(cluster: Cluster, namespace: str, namespaces: Collection[str]) -> None:
+    """Raise PreflightFailed naming every missing permission."""
+    missing = [str(a) for a in required_access(namespace, namespaces) if not cluster.allowed(a)]
+    if missing:
+        raise PreflightFailed(
+            f"the executor's service account may not: {'; '.join(missing)}",
+            hint="Apply cronjob/ again, or grant these in your own RBAC.",
+        )
+
+
+def check_time(policy: RepackPolicy, plan: RepackRun, now: datetime) -> None:
+    """Raise PlanExpired for a plan that is too old, PreflightFailed outside the policy's windows."""
+    planned = parse_timestamp(plan.metadata.annotations.get(PLANNED_AT) or _completion(plan))
+    age, most = now - planned, timedelta(milliseconds=parse_duration(policy.spec.approval.max_plan_age))
+    if age > most:
+        raise PlanExpired(
+            f"the plan is {_hours(age)} old; policy {policy.metadata.name} allows {policy.spec.approval.max_plan_age}",
+            hint="Nothing was evicted. The next proposal plans anew.",
+        )
+    closed = why_closed(policy.spec.windows, now)
+    if closed is not None:
+        raise PreflightFailed(f"execution is not allowed now: {closed}", hint="Nothing was evicted.")
+
+
+def _completion(plan: RepackRun) -> str:
+    if plan.status is None or not plan.status.completion_time:
+        raise PreflightFailed("plan.yaml does not say when it was made", hint="Propose the run again.")
+    return plan.status.completion_time
+
+
+def _hours(age: timedelta) -> str:
+    minutes = int(age.total_seconds() // 60)
+    return f"{minutes // 60}h{minutes % 60:02d}m"

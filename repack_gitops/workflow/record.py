@@ -1,0 +1,112 @@
+"""A finished run goes to git: result.yaml and result.md, in a commit of their own (spec 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from repack_gitops.errors import GitFailed
+from repack_gitops.forge.interface import Forge, PullRequest
+from repack_gitops.git.interface import Denied, Identity, Protected, Pushed
+from repack_gitops.model.policy import RepositoryConfig
+from repack_gitops.model.run import RepackRun, RunMetadata, new_run
+from repack_gitops.model.trailers import with_trailers
+from repack_gitops.model.writing import to_yaml
+from repack_gitops.policy.names import PLAN_DIGEST, RunPath
+from repack_gitops.policy.ticket import ticket_of
+from repack_gitops.report.result import result_markdown
+from repack_gitops.workflow.books import Books
+from repack_gitops.workflow.clock import parse_timestamp
+from repack_gitops.workflow.ports import Ports
+from repack_gitops.workflow.rebase import push_with_rebase
+
+_HEADER = "# yaml-language-server: $schema=../../../schemas/repackrun.schema.json\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Where the result stands: the commit on the base branch, and how it got there."""
+
+    commit: str
+    message: str
+
+
+def record(ports: Ports, config: RepositoryConfig, path: RunPath, run: RepackRun) -> Recorded:
+    """Commit the terminal ``run`` to the base branch and tell its pull request; safe to repeat.
+
+    Raises
+    ------
+    GitFailed
+        The base branch does not take the push. The in-cluster object keeps the result until it is recorded.
+    TryAgain
+        The branch moved too often, or git cannot be reached.
+    """
+    repository, forge = ports.repository, ports.forge
+    request = forge.find_merged(path.branch)
+    files = result_files(path, run)
+    message = _message(path, run, request, _approvers(forge, request))
+    identity = Identity(config.spec.git.identity.name, config.spec.git.identity.email)
+    when = parse_timestamp(run.status.completion_time) if run.status and run.status.completion_time else ports.clock.now()
+
+    def make(parent: str) -> str:
+        if Books(repository, parent).finished(path):
+            return parent
+        return repository.commit(parent, files, message, identity, when)
+
+    answer = push_with_rebase(repository, make, config.spec.git.base_branch, sleep=ports.clock.sleep)
+    match answer:
+        case Pushed(commit=commit):
+            _tell(forge, request, run, path)
+            return Recorded(commit, f"recorded in {path.file('result.yaml')}")
+        case Protected(message=why) | Denied(message=why):
+            raise GitFailed(
+                f"the result of {path.run} could not be pushed to {config.spec.git.base_branch}: {why}",
+                hint="The RepackRun in the cluster keeps it. Let the bot push there, then run `repack execute` again.",
+            )
+        case other:
+            assert_never(other)
+
+
+def result_files(path: RunPath, run: RepackRun) -> dict[str, bytes]:
+    """Return result.yaml and result.md; what the API server added to the object is left out."""
+    metadata = RunMetadata(name=run.metadata.name, labels=run.metadata.labels, annotations=run.metadata.annotations)
+    result = new_run(metadata, run.spec, run.status)
+    return {
+        path.file("result.yaml"): (_HEADER + to_yaml(result)).encode(),
+        path.file("result.md"): result_markdown(result).encode(),
+    }
+
+
+def _message(path: RunPath, run: RepackRun, request: PullRequest | None, approvers: list[str]) -> str:
+    reason = run.status.conditions[-1].reason if run.status and run.status.conditions else "Unknown"
+    text = run.status.message if run.status else ""
+    trailers = [
+        ("Repack-Run", path.run),
+        ("Repack-Policy", path.policy),
+        ("Repack-Plan-Digest", run.metadata.annotations.get(PLAN_DIGEST, "")),
+        ("Repack-Reason", reason),
+        ("Change-Ticket", ticket_of(run)),
+        *(("Approved-By", user) for user in approvers),
+        ("Pull-Request", request.url if request else ""),
+    ]
+    return with_trailers(f"repack: record {path.run}: {reason}\n\n{text}", trailers)
+
+
+def _approvers(forge: Forge, request: PullRequest | None) -> list[str]:
+    """Return who approved the pull request by review, else who merged it: a merge is the approval."""
+    if request is None:
+        return []
+    reviews = forge.reviews(request.number)
+    found = sorted({r.user for r in reviews if r.state == "approved" and r.user != request.author})
+    return found or ([request.merged_by] if request.merged_by else [])
+
+
+def _tell(forge: Forge, request: PullRequest | None, run: RepackRun, path: RunPath) -> None:
+    """Comment once on the merged pull request and label it with the outcome."""
+    if request is None or run.status is None:
+        return
+    marker = f"<!-- repack: result of {path.run} -->"
+    if not any(marker in c.body for c in forge.comments(request.number)):
+        forge.comment(request.number, f"{marker}\n{run.status.message}\n\nSee `{path.file('result.md')}`.")
+    outcome = "repack/done" if run.status.phase == "Succeeded" else "repack/failed"
+    forge.set_labels(request.number, [outcome])

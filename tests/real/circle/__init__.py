@@ -1,0 +1,1 @@
+"""The whole circle on real parts: CronJob, pull request, merge, Job, evictions, result."""

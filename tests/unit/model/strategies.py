@@ -1,0 +1,124 @@
+"""Hypothesis strategies for our documents, derived from the structs themselves, so that no field is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import inspect
+
+from repack_gitops.model.policy import ForgeConfig, RepackPolicy, Trigger
+from repack_gitops.model.run import RepackRun, SelectorRequirement
+from repack_gitops.model.schema import KINDS
+
+# Words that YAML readers disagree about, and what breaks careless writers.
+NASTY = [
+    *("yes", "No", "on", "y", "null", "~", "true", "012", "0o17", "1_000", "1e3", ".5", "0x1F", "12:30", "2026-07-30"),
+    *("2026-07-30T10:00:00Z", "<<", "=", "-", "- a", "a: b", "a #b", "#a", ":", "?", "*a", "&a", "!a", "%a", "@a", "`a", "'"),
+    *(
+        '"',
+        "\\",
+        "\t",
+        "a\nb",
+        "\n",
+        " a ",
+        "\x7f",
+        "\x85",
+        "\u2028",
+        "\u202e",
+        "\ufeff",
+        "\U0001f600",
+        "...",
+        "---",
+        "{a",
+        "[a",
+    ),
+    *("x" * 300, "a, b", "a:b", "a::", "a:", "word " * 40),
+]
+TEXT = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+_FORMATS: dict[str, st.SearchStrategy[str]] = {
+    "cron": st.sampled_from(["0 2 * * 1-5", "*/15 * * * *", "0 0 29 2 *"]),
+    "date-time": st.datetimes().map(lambda moment: f"{moment:%Y-%m-%dT%H:%M:%SZ}".rjust(20, "0")),
+    "duration": st.sampled_from(["90s", "1h30m", "7d", "500ms"]),
+    "extended-resource": st.sampled_from(["nvidia.com/gpu", "huawei.com/ascend-1980", "volcano.sh/vgpu-number"]),
+    "git-branch": st.sampled_from(["main", "release/1.0", "012"]),
+    "pause": st.sampled_from(["0s", "10m"]),
+    "regular-expression": st.sampled_from([".+", "CHG[0-9]{7}", r"\d+", "yes", "#[0-9]+"]),
+    "time-zone": st.sampled_from(["UTC", "Europe/Berlin"]),
+    "web-url": st.sampled_from(["https://git.example.com", "http://127.0.0.1:3000/x"]),
+}
+
+
+def documents(kind: str) -> st.SearchStrategy[Any]:
+    """Return valid documents of ``kind``, every field sometimes present."""
+    return _of(inspect.type_info(KINDS[kind]))
+
+
+runs: st.SearchStrategy[RepackRun] = st.deferred(lambda: documents("RepackRun"))
+policies: st.SearchStrategy[RepackPolicy] = st.deferred(lambda: documents("RepackPolicy"))
+
+
+def _of(kind: inspect.Type, extra: dict[str, Any] | None = None) -> st.SearchStrategy[Any]:
+    if isinstance(kind, inspect.Metadata):
+        return _of(kind.type, {**(extra or {}), **(kind.extra_json_schema or {})})
+    return _STRATEGIES[type(kind)](kind, extra or {})
+
+
+def _list(kind: inspect.ListType, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
+    return st.lists(
+        _of(kind.item_type),
+        min_size=kind.min_length or 0,
+        max_size=min(kind.max_length or 2, 2),
+        unique=bool(extra.get("uniqueItems")),
+    )
+
+
+def _union(kind: inspect.UnionType, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(*(_of(part, extra) for part in kind.types))
+
+
+def _integer(kind: inspect.IntType, _: dict[str, Any]) -> st.SearchStrategy[int]:
+    return st.integers(0 if kind.ge is None else kind.ge, 2**31 - 1 if kind.le is None else kind.le)
+
+
+def _text(kind: inspect.StrType, extra: dict[str, Any]) -> st.SearchStrategy[str]:
+    if "format" in extra:
+        return _FORMATS[extra["format"]]
+    text = st.from_regex(kind.pattern, fullmatch=True) if kind.pattern else TEXT
+    low, high = kind.min_length or 0, kind.max_length or 10_000
+    return text.filter(lambda value: low <= len(value) <= high and not value.endswith("\n"))
+
+
+def _struct(kind: inspect.StructType, _: dict[str, Any]) -> st.SearchStrategy[Any]:
+    required = {field.name: _of(field.type) for field in kind.fields if field.required}
+    optional = {field.name: _of(field.type) for field in kind.fields if not field.required}
+    fields = st.fixed_dictionaries(required, optional=optional)
+    return fields.map(lambda found: kind.cls(**found)).filter(_keeps_rules)
+
+
+def _keeps_rules(struct: msgspec.Struct) -> bool:
+    match struct:
+        case SelectorRequirement():
+            return bool(struct.values) == (struct.operator in ("In", "NotIn"))
+        case Trigger():
+            return struct.cron_schedule is not None or struct.on_frag_above_percent is not None
+        case ForgeConfig():
+            return struct.kind == "none" or bool(struct.url and struct.repository)
+    return True
+
+
+_STRATEGIES: dict[type[inspect.Type], Callable[[Any, dict[str, Any]], st.SearchStrategy[Any]]] = {
+    inspect.StrType: _text,
+    inspect.IntType: _integer,
+    inspect.BoolType: lambda _kind, _: st.booleans(),
+    inspect.LiteralType: lambda kind, _: st.sampled_from(kind.values),
+    inspect.EnumType: lambda kind, _: st.sampled_from(list(kind.cls)),
+    inspect.ListType: _list,
+    inspect.DictType: lambda kind, _: st.dictionaries(_of(kind.key_type), _of(kind.value_type), max_size=2),
+    inspect.UnionType: _union,
+    inspect.StructType: _struct,
+    inspect.NoneType: lambda _kind, _: st.none(),
+    inspect.AnyType: lambda _kind, _: st.just([{"f:metadata": {"f:labels": {".": {}}}, "yes": "no"}]),
+}

@@ -1,0 +1,104 @@
+"""Constraints that no filter decides yet: such a pod never moves, and its node says which field it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from repack_gitops.model.plan import Code
+from repack_gitops.planner import evaluate
+from repack_gitops.planner.verify import verify
+from tests.unit.planner.build import GPU, plan, targets
+from tests.unit.planner.objects import node_object, pod_object, snapshot_of
+from tests.unit.planner.random_clusters import random_case
+
+TERM = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "nothing-has-this"}}}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+CLAIMING = {"name": "main", "resources": {"requests": {GPU: "1"}, "claims": [{"name": "gpu"}]}}
+
+
+def with_volume(**source: Any) -> dict[str, Any]:
+    return {"volumes": [{"name": "data", **source}]}
+
+
+def with_share(resource: str) -> dict[str, Any]:
+    return {"containers": [{"name": "main", "resources": {"limits": {GPU: "1", resource: "1"}}}]}
+
+
+@pytest.mark.parametrize(
+    ("field", "spec"),
+    [
+        ("affinity.podAffinity", {"affinity": {"podAffinity": {REQUIRED: [TERM]}}}),
+        ("affinity.podAntiAffinity", {"affinity": {"podAntiAffinity": {REQUIRED: [TERM]}}}),
+        ("volumes.persistentVolumeClaim(models)", with_volume(persistentVolumeClaim={"claimName": "models"})),
+        ("volumes.ephemeral(data)", with_volume(ephemeral={"volumeClaimTemplate": {}})),
+        ("volumes.csi(data)", with_volume(csi={"driver": "secrets.csi.example.com"})),
+        ("resourceClaims", {"resourceClaims": [{"name": "gpu"}]}),
+        ("resourceClaims", {"containers": [CLAIMING]}),
+        ("resourceClaims", {"initContainers": [{"name": "init", "resources": {"claims": [{"name": "gpu"}]}}]}),
+        ("topologySpreadConstraints", {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}]}),
+        ("resources(nvidia.com/gpumem)", with_share("nvidia.com/gpumem")),
+        ("resources(volcano.sh/vgpu-memory)", with_share("volcano.sh/vgpu-memory")),
+        ("resources(volcano.sh/vgpu-cores)", with_share("volcano.sh/vgpu-cores")),
+    ],
+)
+def test_undecided_field_of_the_spec(field: str, spec: dict[str, Any]) -> None:
+    amounts = {"nvidia.com/gpumem": "100", "volcano.sh/vgpu-memory": "100", "volcano.sh/vgpu-cores": "100"}
+    nodes = [node_object("a", **amounts), node_object("b", **amounts)]
+    evaluation = plan(snapshot_of([*nodes, pod_object("subject", "a", 1, spec), pod_object("other", "b", 8)]))
+    assert evaluation.steps == ()
+    # b is full, so a is the only candidate; {1, 8} needs two nodes: make room to see that a would move otherwise
+    roomy = plan(snapshot_of([*nodes, pod_object("subject", "a", 1, spec), pod_object("other", "b", 4)]))
+    assert roomy.freed_nodes == ("b",)
+    assert roomy.stays["a"].code is Code.UNSUPPORTED_CONSTRAINT
+    assert field in roomy.stays["a"].detail
+
+
+def test_devices_behind_an_extended_resource() -> None:
+    status = {"extendedResourceClaimStatus": {"resourceClaimName": "c", "requestMappings": []}}
+    nodes = [node_object("a"), node_object("b")]
+    evaluation = plan(snapshot_of([*nodes, pod_object("subject", "a", 1, status=status), pod_object("other", "b", 4)]))
+    assert evaluation.stays["a"].code is Code.UNSUPPORTED_CONSTRAINT
+    assert "extendedResourceClaimStatus" in evaluation.stays["a"].detail
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}}},
+        {"affinity": {"podAntiAffinity": {}}},
+        {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "ScheduleAnyway"}]},
+        with_volume(emptyDir={}),
+        with_volume(hostPath={"path": "/data"}),
+        with_volume(configMap={"name": "settings"}),
+    ],
+)
+def test_preferences_and_plain_volumes_do_not_pin(spec: dict[str, Any]) -> None:
+    nodes = [node_object("a"), node_object("b")]
+    assert targets(snapshot_of([*nodes, pod_object("subject", "a", 1, spec), pod_object("other", "b", 4)])) == {"subject": "b"}
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_an_undecided_constraint_only_ever_takes_moves_away(seed: int) -> None:
+    """The pod that got one never moves, and the judge rejects every plan that moves it."""
+    case = random_case(seed)
+    before = evaluate(case.snapshot, case.spec)
+    pods = list(case.snapshot.pods)
+    chosen = Random(seed).randrange(len(pods)) if pods else 0
+    if not pods:
+        return
+    if before.moves:
+        moved = {(m.namespace, m.pod) for m in before.moves}
+        chosen = next(i for i, p in enumerate(pods) if p.key in moved)
+    pods[chosen] = replace(pods[chosen], unsupported=("volumes.csi(data)",))
+    snapshot = replace(case.snapshot, pods=tuple(pods))
+    after = evaluate(snapshot, case.spec)
+    assert verify(snapshot, case.spec, after) == ()
+    assert pods[chosen].key not in {(m.namespace, m.pod) for m in after.moves}
+    assert pods[chosen].node not in after.freed_nodes or not pods[chosen].requests.get(GPU)
+    if before.moves:
+        assert verify(snapshot, case.spec, before) != ()

@@ -1,0 +1,162 @@
+"""Named clusters with their plans, and variations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from repack_gitops.model.cluster import Owner
+from repack_gitops.model.plan import Code, Disruption, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from tests.unit.report.build import JOB, KINDS, Case, node, plan, pod, random_cluster, snapshot
+
+
+@cache
+def three_nodes() -> Case:
+    """Return the example of the user guide: one node freed, 33% to 0%."""
+    batch, serving = KINDS[3], KINDS[1]
+    nodes = [node(f"ascend-node-0{i}", 4) for i in (1, 2, 3)]
+    pods = [
+        pod("batch-eval-1-worker-0", "ascend-node-01", 1, batch, 1),
+        pod("batch-eval-1-worker-1", "ascend-node-01", 1, batch, 1),
+        pod("chat-1-entry-0", "ascend-node-02", 3, serving, 1, namespace="serving"),
+        pod("chat-2-entry-0", "ascend-node-03", 3, serving, 2, namespace="serving"),
+    ]
+    case = plan(snapshot(nodes, pods))
+    return Case(
+        case.snapshot,
+        replace(case.evaluation, before=Fragmentation(3, 3, 2, exact=True), after=Fragmentation(3, 2, 2, exact=True)),
+    )
+
+
+@cache
+def twelve_nodes() -> Case:
+    """Return a cluster that shows everything at a glance."""
+    return plan(random_cluster(12, seed=20), slack=1)
+
+
+#: Per node: (workload, number, cards) of its pods; see `readme_example`.
+_README = (
+    (("llm-pretrain", 1, 8),),
+    (("llm-pretrain", 1, 8),),
+    (("chat", 1, 4), ("chat", 2, 2)),
+    (("batch-eval", 1, 1), ("batch-eval", 1, 1)),
+    (("chat", 1, 4), ("embeddings", 1, 2), ("batch-eval", 2, 1)),
+    (("embeddings", 1, 2),),
+    (("llm-finetune", 1, 4), ("chat", 2, 1)),
+    (("chat", 2, 2), ("batch-eval", 1, 1)),
+    (("llm-finetune", 1, 4), ("embeddings", 2, 2)),
+    (("batch-eval", 2, 1), ("llm-finetune", 2, 2)),
+    (),
+    (("chat", 3, 4), ("llm-finetune", 2, 2)),
+)
+_WORKLOADS = {
+    "llm-pretrain": ("train", Owner("batch.volcano.sh/v1alpha1", "Job", "llm-pretrain")),
+    "llm-finetune": ("train", Owner("batch.volcano.sh/v1alpha1", "Job", "llm-finetune")),
+    "batch-eval": ("research", Owner("batch.volcano.sh/v1alpha1", "Job", "batch-eval")),
+    "chat": ("serving", Owner("workload.serving.volcano.sh/v1alpha1", "ModelServing", "chat")),
+    "embeddings": ("serving", Owner("apps/v1", "ReplicaSet", "embeddings")),
+}
+
+
+@cache
+def readme_example() -> Case:
+    """Return the cluster of ``docs/images/layout.svg``."""
+    nodes = [node(f"npu-node-{i:02}") for i in range(1, len(_README) + 1)]
+    pods = [
+        pod(f"{name}-{number}-{i}-{j}", nodes[i].name, cards, _WORKLOADS[name][1], number, namespace=_WORKLOADS[name][0])
+        for i, found in enumerate(_README)
+        for j, (name, number, cards) in enumerate(found)
+    ]
+    return plan(snapshot(nodes, pods), slack=3)
+
+
+@cache
+def sixty_nodes() -> Case:
+    """Return the largest cluster that is drawn node by node."""
+    found = plan(random_cluster(60), most=14, slack=1)
+    warning = "2 candidate node(s) are cordoned; freeing them gives no room until they are uncordoned"
+    return Case(found.snapshot, replace(found.evaluation, warnings=(warning,)))
+
+
+@cache
+def four_thousand_nodes() -> Case:
+    """Return a cluster whose plan is far too long to show as it is."""
+    return plan(random_cluster(4000))
+
+
+def compact(nodes: int = 5) -> Case:
+    """Return a cluster with nothing to gain."""
+    made = [node(f"n{i}") for i in range(nodes)]
+    found = plan(snapshot(made, [pod(f"p{i}", f"n{i}", 8, JOB, i) for i in range(nodes - 1)]))
+    return Case(found.snapshot, replace(found.evaluation, stays={}))
+
+
+def insufficient(gain: Fraction = Fraction(5)) -> Case:
+    """Return a cluster whose best plan gains too little."""
+    found = twelve_nodes()
+    below = Reason(Code.BELOW_THRESHOLD, "could take part in a plan, but the whole plan gains less than 10 points")
+    touched = {name for m in found.evaluation.moves for name in (m.from_node, m.to_node)}
+    stays = {**found.evaluation.stays, **dict.fromkeys(touched, below)}
+    empty: dict[str, Any] = {"steps": (), "impacts": (), "disruption": Disruption(), "after": found.evaluation.before}
+    verdict = Verdict.INSUFFICIENT
+    stays = dict(sorted(stays.items()))
+    return Case(found.snapshot, replace(found.evaluation, verdict=verdict, stays=stays, improvement=gain, **empty))
+
+
+def inexact(case: Case) -> Case:
+    """Return ``case`` with an optimum that is only a lower bound."""
+    before = replace(case.evaluation.before, exact=False)
+    return Case(case.snapshot, replace(case.evaluation, before=before, after=replace(case.evaluation.after, exact=False)))
+
+
+def with_stay(case: Case, code: Code) -> Case:
+    """Return ``case`` with every staying node held back by ``code``."""
+    stays = {name: Reason(code, "because") for name in case.evaluation.stays}
+    return Case(case.snapshot, replace(case.evaluation, stays=stays))
+
+
+def with_impacts(case: Case, impacts: Sequence[GroupImpact]) -> Case:
+    """Return ``case`` with other impacts."""
+    return Case(case.snapshot, replace(case.evaluation, impacts=tuple(impacts)))
+
+
+def empty() -> Case:
+    """Return a cluster in which nothing provides the resource."""
+    return plan(snapshot([], []))
+
+
+def renamed(case: Case, text: str) -> Case:
+    """Return ``case`` with ``text`` worked into every name and message that comes from outside."""
+    e = case.evaluation
+
+    def owner(found: Owner | None) -> Owner | None:
+        return replace(found, kind=found.kind + text, name=found.name + text) if found else None
+
+    def move(m: PodMove) -> PodMove:
+        names = {f: getattr(m, f) + text for f in ("namespace", "pod", "pod_group", "from_node", "to_node")}
+        return replace(m, owner=owner(m.owner), **names)
+
+    evaluation = replace(
+        e,
+        strategy=e.strategy + text,
+        steps=tuple(Step(s.node + text, tuple(move(m) for m in s.moves)) for s in e.steps),
+        impacts=tuple(replace(i, key=(i.key[0] + text, i.key[1] + text), owner=owner(i.owner)) for i in e.impacts),
+        stays={name + text: Reason(r.code, r.detail + text) for name, r in e.stays.items()},
+        warnings=(text, f"a warning {text}"),
+    )
+    nodes = tuple(replace(n, name=n.name + text) for n in case.snapshot.nodes)
+    pods = tuple(
+        replace(
+            p,
+            namespace=p.namespace + text,
+            name=p.name + text,
+            node=(p.node or "") + text,
+            pod_group=(p.pod_group or "") + text,
+            owner=owner(p.owner),
+        )
+        for p in case.snapshot.pods
+    )
+    return Case(replace(case.snapshot, nodes=nodes, pods=pods), evaluation)

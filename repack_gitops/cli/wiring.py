@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,9 @@ from repack_gitops.files.documents import read_document
 from repack_gitops.forge.kinds import open_forge
 from repack_gitops.git.credentials import Credentials
 from repack_gitops.git.repository import GitRepository
+from repack_gitops.git.settings import Settings
 from repack_gitops.kube.client import LiveCluster, connect
+from repack_gitops.model.redaction import Redactor
 from repack_gitops.workflow.books import base_books
 from repack_gitops.workflow.ports import Ports
 
@@ -46,28 +48,26 @@ def connect_cluster(kubeconfig: Path | None, context: str | None) -> Iterator[Li
 def open_ports(choice: RepositoryChoice, kubeconfig: Path | None, context: str | None) -> Iterator[Ports]:
     """Yield the cluster, the repository and its forge as repack.yaml on the base branch names it."""
     token = _token(choice)
-    with connect_cluster(kubeconfig, context) as cluster, _repository(choice, token) as repository:
-        config = base_books(repository, choice.branch).config()
-        forge = open_forge(
-            config.spec.forge.kind,
-            config.spec.forge.url,
-            config.spec.forge.repository,
-            token,
-            ca_file=choice.ca_file,
-        )
+    redactor = Redactor([token] if token else [])
+    with ExitStack() as opened:
+        cluster = opened.enter_context(connect_cluster(kubeconfig, context))
+        repository = opened.enter_context(_repository(choice, token, redactor))
+        wanted = base_books(repository, choice.branch).config().spec.forge
+        forge = open_forge(wanted.kind, wanted.url, wanted.repository, token, redactor=redactor, ca_file=choice.ca_file)
         yield Ports(cluster, repository, forge, SystemClock())
 
 
-def _repository(choice: RepositoryChoice, token: str) -> GitRepository:
+def _repository(choice: RepositoryChoice, token: str, redactor: Redactor) -> GitRepository:
+    """Return the repository that was asked for; only the server of its own URL ever sees the token."""
+    settings = Settings(ca_file=choice.ca_file)
     if choice.repository is not None and choice.git_url:
         raise InvalidInput("both --repository and --git-url are given", hint="Give one of them.")
     if choice.git_url:
-        credentials = Credentials.for_url(choice.git_url, token, _USER) if token else None
-        return GitRepository.clone(choice.git_url, branch=choice.branch, credentials=credentials)
-    return GitRepository.open(choice.repository or Path.cwd())
-
-
-_USER = "repack"
+        credentials = Credentials.for_url(choice.git_url, token) if token else None
+        return GitRepository.clone(
+            choice.git_url, branch=choice.branch, credentials=credentials, redactor=redactor, settings=settings
+        )
+    return GitRepository.open(choice.repository or Path.cwd(), token=token, redactor=redactor, settings=settings)
 
 
 def _token(choice: RepositoryChoice) -> str:

@@ -31,7 +31,7 @@ def understood(what: str) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ForgeFailed(
             f"the forge's answer about {what} is not understood: {type(error).__name__} {error}",
-            hint="Check the version of the forge: Gitea 1.20 or newer, or a current Forgejo, is needed.",
+            hint="Check the version of the forge; Gitea 1.26 is known to work.",
         ) from error
 
 

@@ -24,7 +24,8 @@ from repack_gitops.git.interface import (
     Pushed,
 )
 from repack_gitops.git.refs import branch_name, object_id
-from repack_gitops.git.settings import Settings, backoff
+from repack_gitops.git.settings import Settings
+from repack_gitops.model.backoff import backoff
 
 _READ_HINT = "Check that the URL is right and that the token is valid and may read the repository."
 

@@ -84,7 +84,7 @@ class GitRepository:
         path: Path,
         *,
         url: str | None = None,
-        credentials: Credentials | None = None,
+        token: str = "",
         redactor: Redactor | None = None,
         settings: Settings | None = None,
     ) -> Self:
@@ -97,7 +97,9 @@ class GitRepository:
         url
             The remote; None: the clone's ``origin``, if that is an http(s) or ssh URL. A path must be given here,
             because pushing to one runs the hooks found there.
-        credentials, redactor, settings
+        token
+            Belongs to the remote; only its server gets to see it.
+        redactor, settings
             As for ``clone``.
 
         Raises
@@ -105,12 +107,13 @@ class GitRepository:
         InvalidInput
             ``path`` is not a git repository.
         """
+        address = url or _origin(path, redactor, settings)
+        credentials = Credentials.for_url(address, token) if address and token else None
         workshop = set_up(credentials, redactor, settings)
         try:
             lender = look_at(workshop.git, path)
             store = workshop.store(None, lender.object_format)
             borrow(store, lender)
-            address = url or remote_of_checkout(lender.origin)
             remote = workshop.remote(address) if address else None
         except BaseException:
             workshop.close()
@@ -187,3 +190,12 @@ def _object_format(remote: Remote, branch: str) -> str:
     if tip is None:
         raise GitFailed(f"{remote.url} has no branch {branch!r}", hint="Name an existing branch as base branch.")
     return "sha1" if len(tip) == 40 else "sha256"
+
+
+def _origin(path: Path, redactor: Redactor | None, settings: Settings | None) -> str | None:
+    """Return the remote that the clone at ``path`` names, if it is one we use; asked without any credentials."""
+    workshop = set_up(None, redactor, settings)
+    try:
+        return remote_of_checkout(look_at(workshop.git, path).origin)
+    finally:
+        workshop.close()

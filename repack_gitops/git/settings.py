@@ -36,9 +36,3 @@ class Settings:
     attempts: int = 4
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
-
-
-def backoff(attempt: int, jitter: float) -> float:
-    """Return the seconds to wait after failure number ``attempt`` (from 1): 1, 1.5, 2.25 ... 30, half of it by chance."""
-    full = min(30.0, 1.5 ** (attempt - 1))
-    return full * (0.5 + jitter / 2)

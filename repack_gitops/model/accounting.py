@@ -60,7 +60,10 @@ def parse_amounts(amounts: Mapping[str, str | int | float] | None) -> Sums:
 
 
 def _parse(name: str, value: str | int | float) -> int:
-    amount = parse_quantity(value)
+    try:
+        amount = parse_quantity(value)
+    except QuantityError as error:
+        raise QuantityError(f"{name}: {error}") from None
     if amount < 0:
         raise QuantityError(f"{name}: {value!r} is negative")
     if amount % MILLI and is_device(name):

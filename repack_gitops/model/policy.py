@@ -196,7 +196,9 @@ class ForgeConfig(Document, frozen=True):
     url: Annotated[
         str,
         Meta(
-            description="Base URL of the forge's web interface, without credentials.", extra_json_schema={"format": "web-url"}
+            max_length=2048,
+            description="Base URL of the forge's web interface, without credentials.",
+            extra_json_schema={"format": "web-url"},
         ),
     ] = ""
     repository: Annotated[

@@ -14,7 +14,15 @@ from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
-from repack_gitops.planner.candidacy import Budget, budget_of, host_ports, idle_amounts, receives_at_all, why_not_candidate
+from repack_gitops.planner.candidacy import (
+    Budget,
+    budget_of,
+    host_ports,
+    idle_amounts,
+    receives_at_all,
+    room_holders,
+    why_not_candidate,
+)
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
@@ -41,12 +49,14 @@ class _Replay:
         self._movability = Movability(snapshot, self._scope, options)
         self._pods = {p.key: p for p in snapshot.pods}
         self._idle = idle_amounts(snapshot)
+        self._holders = room_holders(snapshot)
         self._ports: dict[str, set[HostPort]] = {}
         self._guards = inter_pod_affinity.Guards(inter_pod_affinity.repelling(snapshot))
         self._moved: dict[Key, tuple[int, int]] = {}
 
     def problems(self) -> Iterator[str]:
         yield from self._header()
+        yield from self._verdict()
         freed: set[str] = set()
         for step in self._evaluation.steps:
             if step.node in freed:
@@ -55,6 +65,7 @@ class _Replay:
         for step in self._evaluation.steps:
             yield from self._step(step, freed)
         yield from self._totals()
+        yield from self._stays(freed)
 
     def _header(self) -> Iterator[str]:
         evaluation, before = self._evaluation, fragmentation(self._snapshot, self._resource)
@@ -64,10 +75,24 @@ class _Replay:
             yield f"fragmentation before is {before}, not {evaluation.before}"
         if evaluation.after != replace(before, occupied=before.occupied - len(evaluation.steps)):
             yield "fragmentation after does not follow from the nodes freed"
-        if (evaluation.verdict is Verdict.RECOMMENDED) != bool(evaluation.steps):
-            yield f"verdict {evaluation.verdict.value} does not agree with {len(evaluation.steps)} steps"
-        gain = (evaluation.before.rate - evaluation.after.rate) * 100
-        if evaluation.steps and gain < self._spec.goals[0].min_frag_improvement_percent:
+        scope = (self._groups_in_scope(), sum(1 for n in self._providing() if self._scope.node(n)))
+        if scope != (evaluation.scope_pod_groups, evaluation.scope_nodes):
+            yield f"the scope covers {scope[0]} PodGroups and {scope[1]} nodes, which is not what the plan says"
+
+    def _verdict(self) -> Iterator[str]:
+        evaluation, wanted = self._evaluation, self._spec.goals[0].min_frag_improvement_percent
+        verdict, before = evaluation.verdict, evaluation.before
+        if (verdict is Verdict.RECOMMENDED) != bool(evaluation.steps):
+            yield f"verdict {verdict.value} does not agree with {len(evaluation.steps)} steps"
+        if (verdict is Verdict.NO_FRAGMENTATION) != (before.occupied == before.optimal):
+            yield f"verdict {verdict.value} does not agree with {before.occupied} nodes where {before.optimal} would do"
+        gain = (before.rate - evaluation.after.rate) * 100
+        if verdict is Verdict.INSUFFICIENT:
+            if evaluation.improvement and evaluation.improvement >= wanted:
+                yield "the best plan found reaches minFragImprovementPercent, yet it is not shown"
+        elif evaluation.improvement != gain:
+            yield f"the gain is {gain} points, not {evaluation.improvement}"
+        if evaluation.steps and gain < wanted:
             yield "the gain is below minFragImprovementPercent"
 
     def _step(self, step: Step, freed: set[str]) -> Iterator[str]:
@@ -101,8 +126,10 @@ class _Replay:
         if reason is not None:
             yield f"{name} cannot go to {target.name}: {reason}"
         self._place(pod, target)
-        pods, cards = self._moved.get(move.group_key, (0, 0))
-        self._moved[move.group_key] = (pods + 1, cards + move.cards)
+        group = (pod.namespace, pod.pod_group or "")
+        if group in self._snapshot.pod_groups:  # where it is not, the pod was already found immovable
+            pods, cards = self._moved.get(group, (0, 0))
+            self._moved[group] = (pods + 1, cards + move.cards)
 
     def _why_not(self, pod: Pod, target: Node) -> Reason | str | None:
         residents = self._snapshot.pods_by_node[target.name]
@@ -111,7 +138,7 @@ class _Replay:
         closed = self._guards.closed_to(pod)
         return (
             static_reason(pod.constraints, closed, target)
-            or node_ports.why_not(pod.constraints, self._ports.get(target.name, host_ports(residents)))
+            or node_ports.why_not(pod.constraints, self._ports.get(target.name, self._held(target.name)))
             or node_resources_fit.why_not(pod.template, self._idle[target.name])
         )
 
@@ -120,7 +147,7 @@ class _Replay:
         for name, amount in pod.template.items():
             idle[name] = idle.get(name, 0) - amount
         if pod.constraints.host_ports:
-            held = self._ports.setdefault(target.name, set(host_ports(self._snapshot.pods_by_node[target.name])))
+            held = self._ports.setdefault(target.name, set(self._held(target.name)))
             held.update(pod.constraints.host_ports)
 
     def _totals(self) -> Iterator[str]:
@@ -129,9 +156,33 @@ class _Replay:
             yield "the impacts by PodGroup do not follow from the moves"
         if total(found) != self._evaluation.disruption:
             yield f"the disruption is {total(found)}, not {self._evaluation.disruption}"
+        owners = {i.key: i.owner for i in found}
+        for move in self._evaluation.moves:
+            if move.owner != owners.get(move.group_key):
+                yield f"the owner of pod {move.namespace}/{move.pod} is not that of its PodGroup"
         budget: Budget = budget_of(self._spec, self._options)
         if budget.pod_groups is not None and len(found) > budget.pod_groups:
             yield f"{len(found)} PodGroups move, {budget.pod_groups} may"
         cards = sum(i.moved_cards for i in found)
         if budget.cards is not None and cards > budget.cards:
             yield f"{cards} cards move, {budget.cards} may"
+
+    def _stays(self, freed: set[str]) -> Iterator[str]:
+        """A compact layout needs no reasons; otherwise every occupied node that is not freed has one."""
+        occupied = {n.name for n in self._providing() if self._snapshot.used(n.name, self._resource) > 0}
+        expected = set() if self._evaluation.verdict is Verdict.NO_FRAGMENTATION else occupied - freed
+        for name in sorted(expected ^ set(self._evaluation.stays)):
+            yield f"node {name} " + ("stays, and nothing says why" if name in expected else "does not stay, as the plan says")
+
+    def _held(self, node: str) -> frozenset[HostPort]:
+        return host_ports(self._holders[node])
+
+    def _providing(self) -> list[Node]:
+        return [n for n in self._snapshot.nodes if n.allocatable.get(self._resource, 0) > 0]
+
+    def _groups_in_scope(self) -> int:
+        """Count PodGroups in scope with a pod that holds the resource on a node that provides it."""
+        providing, groups = {n.name for n in self._providing()}, self._snapshot.pod_groups
+        using = [p for p in self._snapshot.pods if p.active and p.node in providing and p.requests.get(self._resource, 0) > 0]
+        found = {(p.namespace, p.pod_group or "") for p in using}
+        return sum(1 for key in found if key in groups and self._scope.pod_group(groups[key]))

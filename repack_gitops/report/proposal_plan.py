@@ -103,7 +103,7 @@ def _impact(impact: GroupImpact) -> tuple[str, ...]:
         f"{impact.moved_cards:,} of {impact.footprint_cards:,}",
         f"{impact.min_available:,}",
         f"{impact.slack:,}",
-        "⚠️ **below minAvailable**" if impact.breached else "keeps minAvailable",
+        "⚠️ **breached**" if impact.breached else "kept",
     )
 
 

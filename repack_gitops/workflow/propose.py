@@ -131,6 +131,8 @@ class _Tick:
     # ---- what there is ----
     def _open_request(self, policy: str) -> PullRequest | None:
         found = self._ports.forge.open_pull_requests(self._base, branch_prefix(policy))
+        if found:
+            self._ports.repository.fetch(found[0].head)
         return found[0] if found else None
 
     def _proposal(self, origin: Origin, evaluation: Evaluation, request: PullRequest | None) -> Proposal | None:
@@ -184,8 +186,7 @@ class _Tick:
 
     def _describe(self, policy: RepackPolicy, request: PullRequest) -> OpenRequest:
         block = read_machine_block(request.body)
-        tip = self._ports.repository.fetch(request.head) or request.head_commit
-        commits = self._ports.repository.commits(self._books.commit, tip)
+        commits = self._ports.repository.commits(self._books.commit, self._tip(request))
         age = self._now - (parse_timestamp(block.snapshot_time) if block else request.created_at)
         return OpenRequest(
             number=request.number,
@@ -195,6 +196,10 @@ class _Tick:
             in_merge_queue=request.in_merge_queue,
             expired=age > timedelta(milliseconds=parse_duration(policy.spec.approval.max_plan_age)),
         )
+
+    def _tip(self, request: PullRequest) -> str:
+        """Return what the branch points at; git knows at once what a forge's list may learn a moment later."""
+        return self._ports.repository.resolve(f"origin/{request.head}") or request.head_commit
 
     # ---- what is done about it ----
     def _act(
@@ -240,7 +245,7 @@ class _Tick:
         return PolicyReport(policy.metadata.name, "opened", verdict, request.url)
 
     def _update(self, policy: RepackPolicy, proposal: Proposal, request: PullRequest, verdict: str) -> PolicyReport:
-        commit = self._push(proposal, request.head_commit)
+        commit = self._push(proposal, self._tip(request))
         body = pull_request_body(proposal.facts, self._ports.forge.body_limit)
         self._ports.forge.update_pull_request(request.number, pull_request_title(proposal.facts), body)
         self._decorate(request.number, policy)
@@ -284,7 +289,7 @@ class _Tick:
     def _close(self, request: PullRequest, why: str) -> None:
         self._say_once(request.number, f"{CLOSED_BY_US}\nClosed by the planner: {why}")
         self._ports.forge.close_pull_request(request.number)
-        self._ports.repository.delete_branch(request.head, request.head_commit)
+        self._ports.repository.delete_branch(request.head, self._tip(request))
 
     def _say_once(self, number: int, text: str) -> None:
         if not any(c.body.strip() == text.strip() for c in self._ports.forge.comments(number)):

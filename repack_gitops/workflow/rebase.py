@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from repack_gitops.errors import GitFailed, TryAgain
 from repack_gitops.git.interface import Denied, NonFastForward, Protected, PushAnswer, Pushed, Repository
+from repack_gitops.model.backoff import backoff
 
 
 def push_with_rebase(
@@ -64,9 +65,3 @@ def _push_once(repository: Repository, make: Callable[[str], str], branch: str, 
         raise GitFailed(f"the remote has no branch {branch!r}", hint="Create it, or name another branch.")
     commit = make(parent)
     return Pushed(commit) if commit == tip else repository.push(commit, branch, tip)
-
-
-def backoff(attempt: int, jitter: float) -> float:
-    """Return the seconds to wait after failure number ``attempt`` (from 1): 1, 1.5, 2.25 ... 30, half of it by chance."""
-    full = min(30.0, 1.5 ** (attempt - 1))
-    return full * (0.5 + jitter / 2)

@@ -13,8 +13,10 @@ from repack_gitops.model.syntax.scalars import Scalar, Trap
 
 #: managedFields nests about 20 deep; nothing else comes near.
 MAX_DEPTH = 64
-#: An 8 MiB plan has about 400,000 values; aliases may not turn a small file into more.
-MAX_VALUES = 1_000_000
+#: A plan that moves 20,000 pods has 120,000 values; aliases may not turn a small file into more.
+MAX_VALUES = 500_000
+#: Nobody reads more.
+MAX_PROBLEMS = 100
 
 #: Line and column, counted from 1.
 Mark = tuple[int, int]
@@ -123,6 +125,8 @@ class TreeBuilder:
     def report(self, mark: Mark, message: str, advice: str) -> None:
         """Note a problem of the value at hand."""
         self.problems.append(Problem(*mark, self._path(), message, advice))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise UnreadableError(*self.problems)
 
     def stop(self, mark: Mark, message: str, advice: str) -> NoReturn:
         """Give up at the value at hand."""
@@ -150,7 +154,8 @@ class TreeBuilder:
     def _put(self, value: Any, mark: Mark, children: dict[str | int, Place]) -> Place:
         self._values += 1
         if self._values > MAX_VALUES:
-            self.stop(mark, f"has more than {MAX_VALUES} values, aliases written out", "Write it without aliases.")
+            advice = "Is this the right file? An alias counts as all that it stands for."
+            self.stop_text(mark, f"has more than {MAX_VALUES} values", advice)
         if not self._frames:
             self.root, self.place = value, Place(mark, mark, children)
             return self.place

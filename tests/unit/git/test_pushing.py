@@ -10,7 +10,7 @@ import pytest
 from repack_gitops.errors import GitFailed, InvalidInput, TryAgain
 from repack_gitops.git.interface import ANY, Deleted, Denied, Expected, NonFastForward, Protected, Pushed
 from repack_gitops.git.repository import GitRepository
-from repack_gitops.git.settings import backoff
+from repack_gitops.model.backoff import backoff
 from tests.unit.git.scratch import AUTHOR, NO_WAIT, WHEN, Scratch, Sleeps, fake_git, git, recording
 
 

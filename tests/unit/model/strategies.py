@@ -56,6 +56,11 @@ def documents(kind: str) -> st.SearchStrategy[Any]:
     return _of(inspect.type_info(KINDS[kind]))
 
 
+def filled(struct: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
+    """Return valid instances of ``struct`` with a value in every field, all the way down."""
+    return _of(inspect.type_info(struct), {"filled": True})
+
+
 runs: st.SearchStrategy[RepackRun] = st.deferred(lambda: documents("RepackRun"))
 policies: st.SearchStrategy[RepackPolicy] = st.deferred(lambda: documents("RepackPolicy"))
 

@@ -1,0 +1,51 @@
+"""Plans applied to snapshots: every moved pod runs where the plan sends it, as its template asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from repack_gitops.model.cluster import ClusterSnapshot, Pod
+from repack_gitops.model.plan import Evaluation, PodMove
+from repack_gitops.planner.feasibility.inter_pod_affinity import closed_domains, repelling
+from repack_gitops.planner.feasibility.static import static_reason
+
+
+def apply(snapshot: ClusterSnapshot, evaluation: Evaluation) -> ClusterSnapshot:
+    """Return the cluster after ``evaluation``: replacements keep their victims' names and have UIDs of their own."""
+    moves = {(m.namespace, m.pod): m for m in evaluation.moves}
+    return replace(snapshot, pods=tuple(_moved(p, moves.get(p.key)) for p in snapshot.pods))
+
+
+def _moved(pod: Pod, move: PodMove | None) -> Pod:
+    if move is None:
+        return pod
+    return replace(pod, node=move.to_node, uid=f"{pod.uid}+", requests=pod.template, phase="Running", nominated_node=None)
+
+
+def replay_fits(snapshot: ClusterSnapshot, evaluation: Evaluation) -> bool:
+    """Tell whether all moves of ``evaluation`` fit: every pod one by one, every receiver counted from scratch."""
+    used, now = evaluation.resource, snapshot
+    terms = repelling(snapshot)
+    freed = set(evaluation.freed_nodes)
+    pods = {p.key: p for p in snapshot.pods}
+    for move in evaluation.moves:
+        pod, node = pods[(move.namespace, move.pod)], snapshot.node_by_name[move.to_node]
+        keeps = [p for p in snapshot.pods_by_node[node.name] if p.requests.get(used) and not p.terminating]
+        if node.name in freed or not keeps or not node.allocatable.get(used):
+            return False
+        if static_reason(pod.constraints, closed_domains(pod, terms), node) is not None:
+            return False
+        residents = [p for p in now.pods if p.active and (p.node or p.nominated_node) == node.name]
+        if not _fits(pod, node.allocatable, residents):
+            return False
+        now = replace(now, pods=tuple(_moved(p, move) if p.key == pod.key else p for p in now.pods))
+    return True
+
+
+def _fits(pod: Pod, allocatable: object, residents: list[Pod]) -> bool:
+    for name, amount in pod.template.items():
+        taken = sum(p.requests.get(name, 0) for p in residents)
+        if amount > 0 and taken + amount > dict(allocatable).get(name, 0):  # type: ignore[call-overload]
+            return False
+    held = [port for p in residents for port in p.constraints.host_ports]
+    return not any(w.conflicts(h) for w in pod.constraints.host_ports for h in held)

@@ -100,12 +100,15 @@ def _document(loader: _Loader, where: str) -> Iterator[Item]:
     waiting: list[Item] = []
     while not loader.check_event(yaml.MappingEndEvent):
         key = loader.value()
+        if key in head:
+            raise InvalidInput(f"{where}{key!r} occurs twice in one List", hint=TAKE_AGAIN)
         if key == "items" and loader.check_event(yaml.SequenceStartEvent):
             for item in _sequence(loader, where):
                 if item.type_meta.kind:
                     yield item
                 else:
                     waiting.append(item)
+            head[key] = []
         else:
             head[str(key)] = loader.value()
     loader.get_event()

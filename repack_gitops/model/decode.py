@@ -21,7 +21,7 @@ from repack_gitops.model.cluster import (
     Taint,
     VolcanoJob,
 )
-from repack_gitops.model.decode_pod import PodDecoder, Shared, decode_pod, label_selector, owner
+from repack_gitops.model.decode_pod import IMPOSSIBLE, PodDecoder, Shared, decode_pod, label_selector, owner
 from repack_gitops.model.quantity import QuantityError
 
 __all__ = ["build_snapshot", "decode_budget", "decode_node", "decode_pod", "label_selector"]
@@ -122,7 +122,7 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
     try:
         allocatable = parse_amounts(item.status.allocatable)
     except QuantityError as error:
-        raise InvalidInput(f"Node {item.metadata.name}: allocatable {error}") from error
+        raise InvalidInput(f"Node {item.metadata.name}: allocatable {error}", hint=IMPOSSIBLE) from error
     return Node(
         name=item.metadata.name,
         labels=dict(sorted((item.metadata.labels or {}).items())),
@@ -135,14 +135,14 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
 
 def _named(item: wire.Node, kind: str) -> str:
     if not item.metadata.name:
-        raise InvalidInput(f"a {kind} without metadata.name is in the snapshot")
+        raise InvalidInput(f"a {kind} without metadata.name is in the snapshot", hint=IMPOSSIBLE)
     return item.metadata.name
 
 
 def _key(item: Any, kind: str) -> Key:
     meta: wire.ObjectMeta = item.metadata
     if not meta.name or not meta.namespace:
-        raise InvalidInput(f"a {kind} without metadata.name or metadata.namespace is in the snapshot")
+        raise InvalidInput(f"a {kind} without metadata.name or metadata.namespace is in the snapshot", hint=IMPOSSIBLE)
     return (meta.namespace, meta.name)
 
 

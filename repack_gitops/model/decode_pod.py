@@ -34,6 +34,8 @@ MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 NODE_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 OPERATORS: Mapping[str, Operator] = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": "DoesNotExist"}
 
+IMPOSSIBLE = "An API server accepts no such object: take the snapshot again, or correct the file."
+
 T = TypeVar("T")
 #: What the template alone decides.
 Template = tuple[Amounts, Constraints]
@@ -139,7 +141,7 @@ def _checked(compute: Callable[[], T], where: str) -> T:
     try:
         return compute()
     except QuantityError as error:
-        raise InvalidInput(f"{where}: request of {error}") from error
+        raise InvalidInput(f"{where}: request of {error}", hint=IMPOSSIBLE) from error
 
 
 def owner(meta: wire.ObjectMeta) -> Owner | None:
@@ -171,7 +173,7 @@ def _term(term: wire.NodeSelectorTerm, where: str) -> NodeTerm:
 
 def _node_requirement(expression: wire.SelectorRequirement, where: str) -> NodeRequirement:
     if expression.operator not in NODE_OPERATORS:
-        raise InvalidInput(f"{where}: node affinity has the unknown operator {expression.operator!r}")
+        raise InvalidInput(f"{where}: node affinity has the unknown operator {expression.operator!r}", hint=IMPOSSIBLE)
     return NodeRequirement(expression.key, expression.operator, tuple(expression.values or ()))
 
 
@@ -207,6 +209,6 @@ def label_selector(selector: wire.LabelSelector | None, where: str) -> LabelSele
     expressions = []
     for e in selector.match_expressions or ():
         if e.operator not in OPERATORS:
-            raise InvalidInput(f"{where}: a label selector has the unknown operator {e.operator!r}")
+            raise InvalidInput(f"{where}: a label selector has the unknown operator {e.operator!r}", hint=IMPOSSIBLE)
         expressions.append(Requirement(e.key, OPERATORS[e.operator], tuple(e.values or ())))
     return LabelSelector.of(selector.match_labels or {}, tuple(expressions))

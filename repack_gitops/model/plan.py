@@ -50,8 +50,6 @@ class Code(StrEnum):
     NODE_RESOURCES = "NodeResourcesFit"
     INTER_POD_AFFINITY = "InterPodAffinity"
     NOT_OCCUPIED = "NotOccupied"
-    BEING_FREED = "BeingFreed"
-    NOT_PROVIDING = "NotProviding"
 
 
 @dataclass(frozen=True, slots=True)

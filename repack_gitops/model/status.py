@@ -58,8 +58,6 @@ _WORDS: dict[Code, str] = {
     Code.NODE_RESOURCES: "has too little idle",
     Code.INTER_POD_AFFINITY: "anti-affinity keeps a pod away",
     Code.NOT_OCCUPIED: "uses none of the resource",
-    Code.BEING_FREED: "is being freed",
-    Code.NOT_PROVIDING: "does not provide the resource",
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import threading
-import zlib
 from pathlib import Path
 
 import pytest
@@ -46,9 +45,3 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     writer.start()
     assert len(read_content(pipe)) == 2000
     writer.join()
-
-
-def test_raw_deflate_is_no_gzip(tmp_path: Path) -> None:
-    file = tmp_path / "deflate"
-    file.write_bytes(zlib.compress(b"\0\0{}"))
-    assert read_content(file).startswith(b"\x78")

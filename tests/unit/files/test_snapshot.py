@@ -85,7 +85,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(as_json(WHOLE))))
     assert len(read_snapshot(Path("-")).pods) == 1
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{")))
-    with pytest.raises(InvalidInput, match="^standard input: broken JSON"):
+    with pytest.raises(InvalidInput, match=r"^standard input: broken JSON"):
         read_snapshot(Path("-"))
 
 
@@ -181,7 +181,9 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "broken UTF-16": (b"\xff\xfe{\0}", "broken UTF-16 text"),
     "broken UTF-8 in JSON": (as_json(list_of(node())).replace(b'"n1"', b'"n\xff"'), "item 0: "),
     "deep JSON": (b'{"kind":"List","items":' + b"[" * 100_000, "broken JSON: "),
-    "deep YAML": (b"kind: List\nitems: " + b"[" * 20_000, "YAML nested too deeply"),
+    "deep YAML": (b"kind: List\nitems: " + b"[" * 600 + b"]" * 600, "YAML nested too deeply"),
+    "very deep YAML": (b"kind: List\nitems: " + b"[" * 20_000, "broken YAML: line 2, column "),
+    "YAML with a key twice": (b"kind: List\nitems: []\nitems: []\n", "'items' occurs twice in one List"),
 }
 
 
@@ -195,12 +197,12 @@ def test_a_broken_file_is_refused(tmp_path: Path, case: str) -> None:
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(InvalidInput, match="cannot be read: (No such file|Is a directory)"):
+        with pytest.raises(InvalidInput, match=r"cannot be read: (No such file|Is a directory)"):
             read_snapshot(path)
 
 
 @pytest.mark.parametrize("garbage", [b"k9$ @zz\n", b"kind: x\n", b"a: b\n- c\n"])
-def test_garbage_is_refused_quickly(tmp_path: Path, garbage: bytes) -> None:
+def test_fifty_megabytes_of_garbage_are_refused_quickly(tmp_path: Path, garbage: bytes) -> None:
     started = time.process_time()
     refusal(tmp_path, garbage * (50 * 2**20 // len(garbage)))
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 10

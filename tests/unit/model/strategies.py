@@ -53,7 +53,7 @@ _FORMATS: dict[str, st.SearchStrategy[str]] = {
 
 def documents(kind: str) -> st.SearchStrategy[Any]:
     """Return valid documents of ``kind``, every field sometimes present."""
-    return _of(inspect.type_info(KINDS[kind]))
+    return _of(inspect.type_info(KINDS[kind]), {"filled": False})
 
 
 def filled(struct: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
@@ -65,40 +65,48 @@ runs: st.SearchStrategy[RepackRun] = st.deferred(lambda: documents("RepackRun"))
 policies: st.SearchStrategy[RepackPolicy] = st.deferred(lambda: documents("RepackPolicy"))
 
 
-def _of(kind: inspect.Type, extra: dict[str, Any] | None = None) -> st.SearchStrategy[Any]:
+def _of(kind: inspect.Type, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
     if isinstance(kind, inspect.Metadata):
-        return _of(kind.type, {**(extra or {}), **(kind.extra_json_schema or {})})
-    return _STRATEGIES[type(kind)](kind, extra or {})
+        return _of(kind.type, {**extra, **(kind.extra_json_schema or {})})
+    return _STRATEGIES[type(kind)](kind, extra)
+
+
+def _within(extra: dict[str, Any]) -> dict[str, Any]:
+    """What applies to the parts of a value, too."""
+    return {"filled": extra["filled"]}
 
 
 def _list(kind: inspect.ListType, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
-    return st.lists(
-        _of(kind.item_type),
-        min_size=kind.min_length or 0,
-        max_size=min(kind.max_length or 2, 2),
-        unique=bool(extra.get("uniqueItems")),
-    )
+    entries = _of(kind.item_type, _within(extra))
+    fewest = max(kind.min_length or 0, int(extra["filled"]))
+    return st.lists(entries, min_size=fewest, max_size=min(kind.max_length or 2, 2), unique=bool(extra.get("uniqueItems")))
+
+
+def _mapping(kind: inspect.DictType, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
+    keys, values = _of(kind.key_type, _within(extra)), _of(kind.value_type, _within(extra))
+    return st.dictionaries(keys, values, min_size=int(extra["filled"]), max_size=2)
 
 
 def _union(kind: inspect.UnionType, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
-    return st.one_of(*(_of(part, extra) for part in kind.types))
+    return st.one_of(*(_of(part, extra) for part in kind.types if not (extra["filled"] and isinstance(part, inspect.NoneType))))
 
 
-def _integer(kind: inspect.IntType, _: dict[str, Any]) -> st.SearchStrategy[int]:
-    return st.integers(0 if kind.ge is None else kind.ge, 2**31 - 1 if kind.le is None else kind.le)
+def _integer(kind: inspect.IntType, extra: dict[str, Any]) -> st.SearchStrategy[int]:
+    return st.integers(max(kind.ge or 0, int(extra["filled"])), 2**31 - 1 if kind.le is None else kind.le)
 
 
 def _text(kind: inspect.StrType, extra: dict[str, Any]) -> st.SearchStrategy[str]:
     if "format" in extra:
         return _FORMATS[extra["format"]]
     text = st.from_regex(kind.pattern, fullmatch=True) if kind.pattern else TEXT
-    low, high = kind.min_length or 0, kind.max_length or 10_000
+    low, high = max(kind.min_length or 0, int(extra["filled"])), kind.max_length or 10_000
     return text.filter(lambda value: low <= len(value) <= high and not value.endswith("\n"))
 
 
-def _struct(kind: inspect.StructType, _: dict[str, Any]) -> st.SearchStrategy[Any]:
-    required = {field.name: _of(field.type) for field in kind.fields if field.required}
-    optional = {field.name: _of(field.type) for field in kind.fields if not field.required}
+def _struct(kind: inspect.StructType, extra: dict[str, Any]) -> st.SearchStrategy[Any]:
+    always = [field for field in kind.fields if field.required or extra["filled"]]
+    required = {field.name: _of(field.type, _within(extra)) for field in always}
+    optional = {field.name: _of(field.type, _within(extra)) for field in kind.fields if field.name not in required}
     fields = st.fixed_dictionaries(required, optional=optional)
     return fields.map(lambda found: kind.cls(**found)).filter(_keeps_rules)
 
@@ -117,11 +125,11 @@ def _keeps_rules(struct: msgspec.Struct) -> bool:
 _STRATEGIES: dict[type[inspect.Type], Callable[[Any, dict[str, Any]], st.SearchStrategy[Any]]] = {
     inspect.StrType: _text,
     inspect.IntType: _integer,
-    inspect.BoolType: lambda _kind, _: st.booleans(),
+    inspect.BoolType: lambda _kind, extra: st.just(True) if extra["filled"] else st.booleans(),
     inspect.LiteralType: lambda kind, _: st.sampled_from(kind.values),
     inspect.EnumType: lambda kind, _: st.sampled_from(list(kind.cls)),
     inspect.ListType: _list,
-    inspect.DictType: lambda kind, _: st.dictionaries(_of(kind.key_type), _of(kind.value_type), max_size=2),
+    inspect.DictType: _mapping,
     inspect.UnionType: _union,
     inspect.StructType: _struct,
     inspect.NoneType: lambda _kind, _: st.none(),

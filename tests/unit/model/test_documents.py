@@ -153,3 +153,27 @@ def _places(value: Any) -> Any:
     for key, part in parts:
         yield value, key
         yield from _places(part)
+
+
+READERS = [read_any, read_run, read_policy, read_guardrails, read_repository_config]
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=st.text() | st.binary() | st.text("apiVersonkdRckPly:-[]{}\n \"'#1"))
+def test_whatever_the_input_nothing_but_invalid_input_is_raised(text: str | bytes) -> None:
+    for read in READERS:
+        with pytest.raises(InvalidInput):
+            read(text, "a.yaml")
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data(), base=st.sampled_from([RUN, POLICY, REPOSITORY]))
+def test_a_document_with_a_typing_error_is_read_or_refused(data: st.DataObject, base: str) -> None:
+    at = data.draw(st.integers(0, len(base)))
+    gone = data.draw(st.integers(0, 12))
+    typed = data.draw(st.text(max_size=3) | st.text("\t\n -:{}[]&*!|>'\"%@`", max_size=3))
+    try:
+        read = to_yaml(read_any(base[:at] + typed + base[at + gone :], "a.yaml"))
+    except InvalidInput as error:
+        read = str(error)
+    assert "a.yaml:" in read or read.startswith("apiVersion: ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from repack_gitops.model.formats import FORMATS
+from repack_gitops.model.published import published_files
 from repack_gitops.model.schema import KINDS, file_name, json_schema
 from tests.unit.model.broken_documents import EDITS, edited
 from tests.unit.model.strategies import documents
@@ -34,7 +34,7 @@ def published(kind: str) -> Any:
 
 
 def test_the_files_are_in_step() -> None:
-    for name, text in runpy.run_path(str(ROOT / "scripts/generate"))["contents"]().items():
+    for name, text in published_files().items():
         assert (ROOT / "schemas" / name).read_text(encoding="utf-8") == text, "run scripts/generate"
 
 

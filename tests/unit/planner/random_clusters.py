@@ -32,7 +32,9 @@ CONSTRAINTS = (
     Constraints(node_selector=(("pool", "a"),)),
     Constraints(node_selector=(("pool", "b"),)),
     Constraints(tolerations=(Toleration("dedicated", "Exists", "", ""),)),
-    Constraints(node_terms=(NodeTerm((NodeRequirement("pool", "NotIn", ("a",)),)), NodeTerm((NodeRequirement("rank", "Gt", ("2",)),)))),
+    Constraints(
+        node_terms=(NodeTerm((NodeRequirement("pool", "NotIn", ("a",)),)), NodeTerm((NodeRequirement("rank", "Gt", ("2",)),)))
+    ),
     Constraints(host_ports=(HostPort(8080, "TCP", ANY_ADDRESS),)),
     Constraints(host_ports=(HostPort(8080, "TCP", "10.0.0.1"), HostPort(9090, "UDP", ANY_ADDRESS))),
 )
@@ -165,7 +167,9 @@ def _bystanders(random: Random, nodes: list[Node]) -> list[Pod]:
     if random.random() < 0.2:
         found.append(pod("port-holder", on, 0, constraints=CONSTRAINTS[4]))
     if random.random() < 0.2:
-        term = AntiAffinity(random.choice(("zone", "kubernetes.io/hostname")), LabelSelector.of({"app": "x"}), frozenset({"team"}))
+        term = AntiAffinity(
+            random.choice(("zone", "kubernetes.io/hostname")), LabelSelector.of({"app": "x"}), frozenset({"team"})
+        )
         found.append(pod("hermit", on, 0, anti_affinity=(term,)))
     return found
 

@@ -11,11 +11,11 @@ from fractions import Fraction
 
 from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Pod
 from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner import PlannerOptions
 from repack_gitops.planner.candidacy import why_not_candidate
 from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
-from repack_gitops.planner import PlannerOptions
 from repack_gitops.planner.scope import ScopeFilter
 
 #: (pod, from, to) in the order of the plan.
@@ -68,9 +68,7 @@ class Reference:
         return left
 
     def ports(self, name: str) -> set[HostPort]:
-        return {
-            port for p in self.snapshot.pods if p.active and self.located(p) == name for port in p.constraints.host_ports
-        }
+        return {port for p in self.snapshot.pods if p.active and self.located(p) == name for port in p.constraints.host_ports}
 
     def receives(self, name: str) -> bool:
         return name not in self.emptied and any(not p.terminating for p in self.users[name])
@@ -211,4 +209,3 @@ class Reference:
 def reference_moves(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> Moves:
     """Return the plan of the reference, threshold aside."""
     return Reference(snapshot, spec).run()
-

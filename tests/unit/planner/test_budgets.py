@@ -96,7 +96,9 @@ class TestEnvelope:
         assert plan(three(), spec(), nothing).steps == ()
 
 
-@pytest.mark.parametrize(("budget", "said"), [({"cards": 2}, "3 cards move, 2 may"), ({"pod_groups": 1}, "2 PodGroups move, 1 may")])
+@pytest.mark.parametrize(
+    ("budget", "said"), [({"cards": 2}, "3 cards move, 2 may"), ({"pod_groups": 1}, "2 PodGroups move, 1 may")]
+)
 def test_the_judge_counts_for_itself(budget: dict[str, int], said: str) -> None:
     snapshot = layout((1, 2, 5))
     evaluation = evaluate(snapshot, spec())

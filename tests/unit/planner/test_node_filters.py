@@ -54,9 +54,7 @@ class TestReadyAndCordon:
 class TestTaints:
     TAINT = Taint("dedicated", "team", "NoSchedule")
 
-    @pytest.mark.parametrize(
-        ("effect", "closed"), [("NoSchedule", True), ("NoExecute", True), ("PreferNoSchedule", False)]
-    )
+    @pytest.mark.parametrize(("effect", "closed"), [("NoSchedule", True), ("NoExecute", True), ("PreferNoSchedule", False)])
     def test_effects(self, effect: str, closed: bool) -> None:
         assert moves_with({"taints": (Taint("dedicated", "team", effect),)}, Constraints()) is not closed
 
@@ -180,7 +178,13 @@ def test_order_of_the_filters_is_the_schedulers() -> None:
     picky = Constraints(node_selector=(("pool", "y"),))
     bad = node("b", ready=False, unschedulable=True, taints=(Taint("t", "", "NoSchedule"),))
     found = []
-    for cured in ({}, {"ready": True}, {"unschedulable": False}, {"labels": {"pool": "y", "kubernetes.io/hostname": "b"}}, {"taints": ()}):
+    for cured in (
+        {},
+        {"ready": True},
+        {"unschedulable": False},
+        {"labels": {"pool": "y", "kubernetes.io/hostname": "b"}},
+        {"taints": ()},
+    ):
         bad = replace(bad, **cured)
         reason = static_reason(picky, closed, bad)
         found.append(reason.code if reason else None)

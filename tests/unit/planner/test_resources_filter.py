@@ -135,7 +135,12 @@ class TestMovesAddUp:
 
     def test_init_containers_are_charged_for_the_pods_whole_life(self) -> None:
         init = {"name": "warm-up", "resources": {"requests": {GPU: "4"}, "limits": {GPU: "4"}}}
-        objects = [node_object("a"), node_object("b"), pod_object("p", "a", 1, {"initContainers": [init]}), pod_object("q", "b", 5)]
+        objects = [
+            node_object("a"),
+            node_object("b"),
+            pod_object("p", "a", 1, {"initContainers": [init]}),
+            pod_object("q", "b", 5),
+        ]
         evaluation = plan(snapshot_of(objects))
         assert evaluation.steps == ()  # 4 + 5 > 8 both ways, though the containers that run need only 1 + 5
         assert evaluation.before.optimal == 2
@@ -152,7 +157,12 @@ class TestReason:
 
     def test_a_nodes_reason_counts_what_its_receivers_lack(self) -> None:
         nodes = [node("a"), node("b", allocatable={**ROOM, "cpu": 1_000}), node("c"), node("d", unschedulable=True), node("e")]
-        pods = [pod("subject", "a", 4), pod("b", "b", 2, owner=None), pod("c", "c", 6, owner=None), pod("d", "d", 1, owner=None)]
+        pods = [
+            pod("subject", "a", 4),
+            pod("b", "b", 2, owner=None),
+            pod("c", "c", 6, owner=None),
+            pod("d", "d", 1, owner=None),
+        ]
         evaluation = plan(cluster(nodes, [*pods, pod("e", "e", 8, owner=None)]))
         assert evaluation.stays["a"].detail == (
             "no room for a pod of 4 cards on the 4 other occupied nodes (1 by node constraints, 2 lack nvidia.com/gpu, 1 lack cpu)"

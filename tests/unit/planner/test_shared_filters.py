@@ -79,7 +79,9 @@ class TestHostPorts:
         assert targets(cluster([node("a"), node("b")], pods)) == {"p": "b"}
 
 
-def term(selector: LabelSelector | None, namespaces: frozenset[str] | None = frozenset({"team"}), key: str = HOST) -> AntiAffinity:
+def term(
+    selector: LabelSelector | None, namespaces: frozenset[str] | None = frozenset({"team"}), key: str = HOST
+) -> AntiAffinity:
     return AntiAffinity(key, selector, namespaces)
 
 
@@ -109,7 +111,13 @@ class TestAntiAffinityOfRunningPods:
 
     @pytest.mark.parametrize(
         ("operator", "values", "repels"),
-        [("In", ("w", "x"), True), ("NotIn", ("x",), False), ("NotIn", ("y",), True), ("Exists", (), True), ("DoesNotExist", (), False)],
+        [
+            ("In", ("w", "x"), True),
+            ("NotIn", ("x",), False),
+            ("NotIn", ("y",), True),
+            ("Exists", (), True),
+            ("DoesNotExist", (), False),
+        ],
     )
     def test_expressions(self, operator: str, values: tuple[str, ...], repels: bool) -> None:
         selector = LabelSelector.of({}, (Requirement("app", operator, values),))  # type: ignore[arg-type]

@@ -61,9 +61,7 @@ def test_every_occupied_node_is_freed_or_has_a_reason(seed: int) -> None:
     case = random_case(seed)
     evaluation = plan(case.snapshot, case.spec)
     resource = evaluation.resource
-    occupied = {
-        n.name for n in case.snapshot.nodes if n.allocatable.get(resource) and case.snapshot.used(n.name, resource)
-    }
+    occupied = {n.name for n in case.snapshot.nodes if n.allocatable.get(resource) and case.snapshot.used(n.name, resource)}
     if evaluation.verdict is Verdict.NO_FRAGMENTATION:
         assert evaluation.stays == {}
     else:

@@ -39,7 +39,10 @@ def with_share(resource: str) -> dict[str, Any]:
         ("resourceClaims", {"resourceClaims": [{"name": "gpu"}]}),
         ("resourceClaims", {"containers": [CLAIMING]}),
         ("resourceClaims", {"initContainers": [{"name": "init", "resources": {"claims": [{"name": "gpu"}]}}]}),
-        ("topologySpreadConstraints", {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}]}),
+        (
+            "topologySpreadConstraints",
+            {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}]},
+        ),
         ("resources(nvidia.com/gpumem)", with_share("nvidia.com/gpumem")),
         ("resources(volcano.sh/vgpu-memory)", with_share("volcano.sh/vgpu-memory")),
         ("resources(volcano.sh/vgpu-cores)", with_share("volcano.sh/vgpu-cores")),

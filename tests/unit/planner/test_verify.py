@@ -13,7 +13,8 @@ import pytest
 
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, HostPort, Owner, PodGroup, Taint
 from repack_gitops.model.plan import Code, Disruption, Evaluation, PodMove, Reason, Step, Verdict
-from repack_gitops.planner import Envelope, PlannerOptions, evaluate, verify as verify_module
+from repack_gitops.planner import Envelope, PlannerOptions, evaluate
+from repack_gitops.planner import verify as verify_module
 from repack_gitops.planner.verify import verify
 from tests.unit.planner.build import GPU, cluster, layout, node, only_nodes, pod, spec, without_groups
 from tests.unit.planner.random_clusters import random_case
@@ -145,7 +146,10 @@ def changed_pod(name: str, **changes: object) -> Callable[[ClusterSnapshot], Clu
 def with_pod(name: str, **arguments: object) -> Callable[[ClusterSnapshot], ClusterSnapshot]:
     def change(snapshot: ClusterSnapshot) -> ClusterSnapshot:
         more = pod(name, **arguments)  # type: ignore[arg-type]
-        groups = {**snapshot.pod_groups, (more.namespace, more.pod_group or ""): PodGroup("team", more.pod_group or "", "", {}, 1)}
+        groups = {
+            **snapshot.pod_groups,
+            (more.namespace, more.pod_group or ""): PodGroup("team", more.pod_group or "", "", {}, 1),
+        }
         return replace(snapshot, pods=tuple(sorted((*snapshot.pods, more), key=lambda p: p.key)), pod_groups=groups)
 
     return change

@@ -176,7 +176,7 @@ class Bed:
         try:
             return self._execute(cluster or self.process())
         finally:
-            check(self.world, self.assignment().approved.plan)
+            check(self.world, self.assignment().approved.plan, envelope=self.options.get("envelope", "Subset"))
 
     def _execute(self, port: FakeCluster) -> RepackRun:
         lock = ExecutorLock(port, self.clock, SYSTEM, port.process)

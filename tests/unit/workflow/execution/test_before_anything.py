@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from repack_gitops.errors import ClusterUnavailable, InvalidInput, TryAgain
+from repack_gitops.errors import ClusterUnavailable, InvalidInput, Refused, TryAgain
+from repack_gitops.kube.interface import Conflict
 from repack_gitops.model.policy import Caps, Guardrails, GuardrailsSpec, PolicyMetadata, Window, Windows
 from repack_gitops.model.run import Goal, RunTemplateSpec
 from repack_gitops.policy.names import PLANNED_AT
-from repack_gitops.workflow.clock import timestamp
 from repack_gitops.workflow.execution.lock import LAST_FINISH
 from tests.unit.workflow.execution.fakes import answer, fail
 from tests.unit.workflow.execution.scenarios import (
@@ -252,7 +252,7 @@ def test_a_foreign_run_of_that_name_is_refused() -> None:
     port = made.process()
     other = replace(approved.run, spec=replace(approved.run.spec, ttl_seconds_after_finished=5))
     port.create_run(other)
-    with pytest.raises(Exception, match="another spec"):
+    with pytest.raises(Refused, match="another spec"):
         made.execute(port)
     assert not port.named("evict", "put_lease")
 
@@ -260,22 +260,6 @@ def test_a_foreign_run_of_that_name_is_refused() -> None:
 def test_run_deleted_while_it_is_created() -> None:
     made = one_node()
     port = made.process()
-    port.script("create_run", answer(port.world.leases.get(("", "")) or _conflict()))
+    port.script("create_run", answer(Conflict("it exists")))
     with pytest.raises(TryAgain, match="deleted"):
         made.execute(port)
-
-
-def _conflict() -> object:
-    from repack_gitops.kube.interface import Conflict
-
-    return Conflict("exists")
-
-
-def test_refused_runs_leave_no_cooldown() -> None:
-    made = one_node(max_plan_age="2h")
-    made.approve(planned_at=made.clock.now() - timedelta(days=2))
-    made.execute()
-    lease = made.world.leases[LEASE]
-    assert lease.holder == ""
-    assert LAST_FINISH not in lease.annotations
-    assert timestamp(made.clock.now())

@@ -1,0 +1,77 @@
+"""The most nodes that any plan could free, by trying everything; for clusters of a handful of nodes and pods."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Pod
+from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner import PlannerOptions
+from repack_gitops.planner.candidacy import budget_of, idle_amounts, receives_at_all, room_holders, why_not_candidate
+from repack_gitops.planner.feasibility import node_ports, node_resources_fit
+from repack_gitops.planner.feasibility.inter_pod_affinity import closed_domains, repelling
+from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.scope import ScopeFilter
+
+
+def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> int:
+    """Return the size of the largest set of candidates that can be emptied together within the budget."""
+    search = _Search(snapshot, spec)
+    for size in range(len(search.candidates), 0, -1):
+        if any(search.possible(frozenset(chosen)) for chosen in combinations(search.candidates, size)):
+            return size
+    return 0
+
+
+class _Search:
+    def __init__(self, snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> None:
+        self._snapshot, self._budget = snapshot, budget_of(spec, PlannerOptions())
+        resource = spec.goals[0].resource
+        scope = ScopeFilter(spec.scope)
+        movability = Movability(snapshot, scope, PlannerOptions())
+        providing = [n for n in snapshot.nodes if n.allocatable.get(resource)]
+        self._victims = {n.name: [p for p in snapshot.pods_by_node[n.name] if p.requests.get(resource)] for n in providing}
+        self.candidates = [
+            n.name
+            for n in providing
+            if self._victims[n.name]
+            and why_not_candidate(n, self._victims[n.name], scope, movability, PlannerOptions()) is None
+        ]
+        self._receivers = [n for n in providing if receives_at_all(n, self._victims[n.name], resource)]
+        self._terms, self._resource = repelling(snapshot), resource
+
+    def possible(self, chosen: frozenset[str]) -> bool:
+        victims = [p for name in sorted(chosen) for p in self._victims[name]]
+        groups = {(p.namespace, p.pod_group) for p in victims}
+        cards = sum(p.requests[self._resource] // 1000 for p in victims)
+        if self._budget.pod_groups is not None and len(groups) > self._budget.pod_groups:
+            return False
+        if self._budget.cards is not None and cards > self._budget.cards:
+            return False
+        idle = idle_amounts(self._snapshot)
+        ports = {n: [x for p in pods for x in p.constraints.host_ports] for n, pods in room_holders(self._snapshot).items()}
+        return self._placed(victims, chosen, idle, ports)
+
+    def _placed(
+        self, victims: list[Pod], chosen: frozenset[str], idle: dict[str, dict[str, int]], ports: dict[str, list[HostPort]]
+    ) -> bool:
+        if not victims:
+            return True
+        pod, *rest = victims
+        closed = closed_domains(pod, self._terms)
+        for node in self._receivers:
+            room, held = idle[node.name], ports[node.name]
+            fits = (
+                node.name not in chosen
+                and static_reason(pod.constraints, closed, node) is None
+                and node_resources_fit.why_not(pod.template, room) is None
+                and node_ports.why_not(pod.constraints, held) is None
+            )
+            if not fits:
+                continue
+            taken = {name: room.get(name, 0) - amount for name, amount in pod.template.items()}
+            more = {**ports, node.name: [*held, *pod.constraints.host_ports]}
+            if self._placed(rest, chosen, {**idle, node.name: {**room, **taken}}, more):
+                return True
+        return False

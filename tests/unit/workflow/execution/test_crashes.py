@@ -1,0 +1,228 @@
+"""Killed at every call of the happy path, before or after the server acted, and started anew (spec 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from repack_gitops.errors import RepackError, TryAgain
+from repack_gitops.kube.interface import TransientRefusal
+from repack_gitops.model.policy import Window, Windows
+from repack_gitops.model.run import EvictionPhase, PlacementPhase
+from repack_gitops.workflow.execution.lock import LAST_FINISH
+from tests.unit.workflow.execution.fakes import Killed, answer, fail
+from tests.unit.workflow.execution.invariants import evictions
+from tests.unit.workflow.execution.scenarios import (
+    LEASE,
+    Bed,
+    bed,
+    node,
+    one_node,
+    pod,
+    reason,
+    relocation,
+    several,
+    status_of,
+)
+
+DONE = ("ExecutionCompleted", "ExecutionCompletedWithAlternativePlacement")
+
+
+def slow_web() -> Bed:
+    """ReplicaSets only: nothing about a replacement's name tells whom it replaces."""
+    made = bed(
+        [node(n) for n in ("n0", "n1", "n2", "n8")],
+        [
+            *(pod(f"web-x{i}", "n0", 1, "ReplicaSet", "web", grace=20) for i in range(2)),
+            pod("api-x", "n1", 1, "ReplicaSet", "api", grace=20),
+            pod("stay", "n2", 4, None),
+        ],
+    )
+    made.world.behaviour.bind_delay = 8.0
+    return made
+
+
+def calls_of(make: Callable[[], Bed]) -> int:
+    made = make()
+    port = made.process()
+    made.execute(port)
+    return len(port.calls)
+
+
+def crash_at(make: Callable[[], Bed], number: int, *, after: bool, down: float = 2.0) -> Bed:
+    made = make()
+    port = made.process()
+    port.kill_at(number, after=after)
+    with pytest.raises(Killed):
+        made.execute(port)
+    made.clock.advance(down)
+    for _ in range(5):
+        try:
+            made.execute()
+        except RepackError:
+            made.clock.advance(10)
+        else:
+            return made
+    raise AssertionError(f"killed at call {number}: no end after five restarts")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("make", [one_node, several, slow_web])
+def test_killed_at_every_call(make: Callable[[], Bed], after: bool) -> None:
+    """`check` runs after every process: nothing evicted twice or unrecorded, no double claim, no nomination left."""
+    broken = {}
+    for number in range(1, calls_of(make) + 1):
+        made = crash_at(make, number, after=after)
+        status, planned = status_of(made.world), made.assignment().approved.plan.freed_nodes
+        occupied = [n for n in planned if made.world.on(n)]
+        lease = made.world.leases[LEASE]
+        tidy = lease.holder == "" and LAST_FINISH in lease.annotations
+        if reason(made.world.runs["nightly-1"]) not in DONE or occupied or not tidy:
+            broken[number] = (status.message, occupied, tidy)
+    assert broken == {}
+
+
+@pytest.mark.parametrize("make", [one_node, several])
+def test_killed_twice(make: Callable[[], Bed]) -> None:
+    """A second death in the middle of the recovery, at every call of it."""
+    for number in range(1, calls_of(make) + 1, 3):
+        made = make()
+        first = made.process()
+        first.kill_at(number, after=True)
+        with pytest.raises(Killed):
+            made.execute(first)
+        second = made.process()
+        second.kill_at(1 + number // 2, after=False)
+        try:
+            made.execute(second)
+        except Killed:
+            made.clock.advance(1)
+            made.execute()
+        assert reason(made.world.runs["nightly-1"]) in DONE, number
+
+
+def test_killed_and_down_for_long() -> None:
+    """The deadline passed meanwhile: the replacement that runs is still found, and what never came is told."""
+    made = one_node()
+    port = made.process()
+    port.script("nominate", fail(Killed()))
+    with pytest.raises(Killed):
+        made.execute(port)
+    made.clock.advance(5_000)
+    run = made.execute()
+    entry = relocation(made.world, "a-0")
+    assert entry.placement.phase is PlacementPhase.PLACED
+    assert run.status is not None
+    assert run.status.phase in ("Succeeded", "Failed")
+
+
+def test_killed_after_the_eviction_before_its_record() -> None:
+    """InProgress and terminating: it was our call; the pod's own grace counts in the deadline."""
+    made = bed(
+        [node(n) for n in ("n0", "n1", "n8")], [pod("a-0", "n0", 2, "Job", "a", grace=600), pod("stay", "n1", 4, None)]
+    )
+    made.clock.at(0, lambda: None)
+    port = made.process()
+    port.script("evict", killed_after())
+    with pytest.raises(Killed):
+        made.execute(port)
+    assert status_of(made.world).relocations[0].eviction.phase is EvictionPhase.IN_PROGRESS
+    run = made.execute()
+    assert made.world.accepted == ["uid-a-0"]
+    assert reason(run) == "ExecutionCompleted"
+
+
+def killed_after():  # type: ignore[no-untyped-def]
+    def act(real):  # type: ignore[no-untyped-def]
+        real()
+        raise Killed
+
+    return act
+
+
+def test_replacement_claimed_before_the_crash_and_made_anew_during_it() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 90.0
+    port = made.process()
+    port.script("update_run_status", *[None] * 6, killed_after())
+    with pytest.raises(Killed):
+        made.execute(port)
+    assert relocation(made.world, "a-0").placement.replacement_pod_uid
+    made.world.kill("a-0")
+    made.clock.advance(2)
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_restart_far_too_late_starts_no_further_node() -> None:
+    """The live plan is days old: what it says of the other nodes is not true any more."""
+    made = several(max_plan_age="4h")
+    port = made.process()
+    port.script("evict", None, fail(Killed()))
+    with pytest.raises(Killed):
+        made.execute(port)
+    made.clock.advance(3 * 86_400)
+    second = made.process()
+    run = made.execute(second)
+    assert evictions(second.calls) == []
+    assert reason(run) == "PartiallyRealized"
+    assert "days old" in status_of(made.world).message or "h00m old" in status_of(made.world).message
+    assert relocation(made.world, "solo").eviction.phase is EvictionPhase.REJECTED
+    assert relocation(made.world, "job-0").eviction.phase is EvictionPhase.PENDING
+
+
+def test_window_that_closes_stops_before_the_next_node() -> None:
+    made = several(windows=Windows(allow=[Window(schedule="55 8 * * *", duration="301s")]))
+    made.world.behaviour.bind_delay = 3.0
+    port = made.process()
+    run = made.execute(port)
+    assert len(evictions(port.calls)) == 1
+    assert reason(run) == "PartiallyRealized"
+    assert "windows.allow" in status_of(made.world).message
+
+
+def test_sigterm_between_nodes() -> None:
+    made = several()
+    port = made.process()
+    port.script("evict", answer_and(lambda: setattr(made, "stopping", True)))
+    with pytest.raises(TryAgain, match="asked to stop"):
+        made.execute(port)
+    assert evictions(port.calls) == ["db-0"]
+    assert made.world.leases[LEASE].holder == ""
+    made.stopping = False
+    second = made.process()
+    assert reason(made.execute(second)) == "ExecutionCompleted"
+    assert evictions(second.calls) == ["solo", "job-0", "web-x1"]
+
+
+def answer_and(happening: Callable[[], None]):  # type: ignore[no-untyped-def]
+    def act(real):  # type: ignore[no-untyped-def]
+        found = real()
+        happening()
+        return found
+
+    return act
+
+
+def test_resumed_run_keeps_count_of_its_troubles() -> None:
+    """What stopped the run before the crash stops it after the crash."""
+    made = several()
+    port = made.process()
+    refusals = [None, None, None, answer(TransientRefusal("x"))]
+    port.script("evict", *refusals)
+    port.always("evict", lambda real: real())
+    made.execute(port)
+    assert status_of(made.world).phase in ("Succeeded", "Failed")
+
+
+def test_scale_out_during_the_crash_is_not_mistaken_for_a_namesake() -> None:
+    """Same name is proof for StatefulSets and VCJobs, whatever else was created meanwhile."""
+    made = one_node("StatefulSet")
+    port = made.process()
+    port.script("evict", killed_after())
+    with pytest.raises(Killed):
+        made.execute(port)
+    made.world.add_pod(pod("a-1", None, 1, "StatefulSet", "a"))
+    made.clock.advance(30)
+    made.execute()
+    assert relocation(made.world, "a-0").placement.replacement_pod_name == "a-0"

@@ -1,0 +1,359 @@
+"""One executor per cluster: waiting, taking over, losing, giving back (spec 4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from repack_gitops.errors import ClusterUnavailable, TryAgain
+from repack_gitops.kube.interface import Conflict, Lease
+from repack_gitops.workflow.clock import micro_timestamp, timestamp
+from repack_gitops.workflow.execution.lock import (
+    COOLDOWN,
+    LAST_FINISH,
+    LAST_RUN,
+    ExecutorLock,
+    LeaseLost,
+    Wait,
+)
+from tests.unit.workflow.execution.clock import VirtualClock
+from tests.unit.workflow.execution.fakes import FakeCluster, Killed, answer, fail, lost, meanwhile, put_lease
+from tests.unit.workflow.execution.invariants import evictions
+from tests.unit.workflow.execution.scenarios import (
+    LEASE,
+    RUN,
+    SYSTEM,
+    Bed,
+    one_node,
+    reason,
+    several,
+    status_of,
+)
+from tests.unit.workflow.execution.world import World
+
+
+def held(made: Bed, holder: str = "other", run: str = "weekly-7", **changes: object) -> Lease:
+    """Put a lease of somebody else there, renewed just now."""
+    now = micro_timestamp(made.clock.now())
+    stored = made.world.leases.get(LEASE)
+    version = stored.resource_version if stored else ""
+    lease = Lease(*LEASE, holder=holder, acquire_time=now, renew_time=now, annotations={LAST_RUN: run}, resource_version=version)
+    answered = put_lease(made.world, replace(lease, **changes))  # type: ignore[arg-type]
+    assert isinstance(answered, Lease)
+    return answered
+
+
+def keep_renewing(made: Bed, until: float) -> None:
+    """Let the other executor live until then."""
+    lease = made.world.leases[LEASE]
+    if lease.holder == "other":
+        put_lease(made.world, replace(lease, renew_time=micro_timestamp(made.clock.now())))
+    if made.clock.monotonic() < until:
+        made.clock.at(10, lambda: keep_renewing(made, until))
+    elif lease.holder == "other":
+        put_lease(made.world, replace(made.world.leases[LEASE], holder=""))
+
+
+# ---- waiting ----
+def test_waits_while_another_run_is_active() -> None:
+    made = one_node()
+    held(made)
+    keep_renewing(made, 100)
+    run = made.execute()
+    assert reason(run) == "ExecutionCompleted"
+    assert made.clock.monotonic() > 100
+    first = made.world.journal[0]
+    assert (first.phase, first.conditions[-1].reason) == ("Pending", "AnotherRunActive")
+    assert "other" in first.message
+    assert "weekly-7" in first.message
+    assert first.start_time == ""
+
+
+def test_waiting_writes_only_what_is_new() -> None:
+    made = one_node()
+    held(made)
+    keep_renewing(made, 100)
+    made.execute()
+    assert sum(s.phase == "Pending" for s in made.world.journal) == 1
+
+
+def test_waiting_is_bounded() -> None:
+    made = one_node()
+    held(made)
+    keep_renewing(made, 10_000)
+    with pytest.raises(TryAgain, match="AnotherRunActive"):
+        made.execute()
+    assert 300 <= made.clock.monotonic() < 310
+    assert status_of(made.world).phase == "Pending"
+
+
+def test_waiting_ends_when_asked_to_stop() -> None:
+    made = one_node()
+    held(made)
+    keep_renewing(made, 10_000)
+    made.stopping = True
+    with pytest.raises(TryAgain):
+        made.execute()
+    assert made.clock.monotonic() < 10
+
+
+def test_dead_holder_is_taken_over_after_its_time() -> None:
+    made = one_node()
+    held(made, run=RUN)
+    run = made.execute()
+    assert reason(run) == "ExecutionCompleted"
+    assert made.world.leases[LEASE].transitions == 1
+    assert next(c.at for c in made.world.calls if c.name == "put_lease") > 60
+
+
+def test_times_on_the_lease_are_not_believed() -> None:
+    """A lease that looks ancient by our clock may be renewed by a holder whose clock is wrong."""
+    made = one_node()
+    lease = held(made)
+    put_lease(made.world, replace(lease, renew_time="2001-01-01T00:00:00.000000Z"))
+    run = made.execute()
+    assert reason(run) == "ExecutionCompleted"
+    assert next(c.at for c in made.world.calls if c.name == "put_lease") > 60
+
+
+def test_cooldown_is_kept() -> None:
+    made = one_node()
+    now = timestamp(made.clock.now())
+    held(made, holder="", annotations={LAST_RUN: "weekly-7", LAST_FINISH: now, COOLDOWN: "120"})
+    run = made.execute()
+    assert reason(run) == "ExecutionCompleted"
+    first = made.world.journal[0]
+    assert first.conditions[-1].reason == "ExecuteCooldownActive"
+    assert "weekly-7" in first.message
+    assert next(c.at for c in made.world.calls if c.name == "put_lease") >= 120
+
+
+@pytest.mark.parametrize("stamps", [{LAST_FINISH: "soon", COOLDOWN: "600"}, {LAST_FINISH: "2026-11-02T09:00:00Z", COOLDOWN: "x"}])
+def test_unreadable_cooldown_stops_nobody(stamps: dict[str, str]) -> None:
+    made = one_node()
+    held(made, holder="", annotations={LAST_RUN: "weekly-7", **stamps})
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_two_take_a_free_lease_at_once() -> None:
+    made = one_node()
+    port = made.process()
+    port.script("put_lease", meanwhile(lambda: held(made)))
+    keep = made.clock
+    keep.at(1, lambda: keep_renewing(made, 30))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompleted"
+    assert "took the lease first" in made.world.journal[0].message
+
+
+def test_journal_is_read_again_once_the_lease_is_ours() -> None:
+    """While this process waited, the one before it did the work."""
+    made = one_node()
+    late = made.process()
+    first = made.process()
+    held(made)
+    done: list[str] = []
+
+    def meantime() -> None:
+        put_lease(made.world, replace(made.world.leases[LEASE], holder=""))
+        done.append(reason(made.execute(first)))
+        lease = made.world.leases[LEASE]
+        put_lease(made.world, replace(lease, annotations={}))
+
+    late.script("get_lease", None, meanwhile(meantime))
+    run = made.execute(late)
+    assert done == ["ExecutionCompleted"]
+    assert reason(run) == "ExecutionCompleted"
+    assert evictions(late.calls) == []
+
+
+# ---- losing it ----
+def steal(made: Bed) -> None:
+    lease = made.world.leases[LEASE]
+    put_lease(made.world, replace(lease, holder="thief", renew_time=micro_timestamp(made.clock.now())))
+
+
+def test_lease_lost_stops_all_mutations_at_once() -> None:
+    made = several()
+    made.world.behaviour.bind_delay = 30.0
+    port = made.process()
+    made.clock.at(20, lambda: steal(made))
+    with pytest.raises(LeaseLost, match="thief"):
+        made.execute(port)
+    assert made.world.leases[LEASE].holder == "thief"
+    after = [c for c in port.calls if c.at > 36 and c.name not in ("get_lease", "put_lease")]
+    assert after == []
+
+
+def test_lease_stolen_before_an_eviction() -> None:
+    """The invariant of `check` is the assertion: no eviction while somebody else holds the lease."""
+    made = several()
+    port = made.process()
+    port.script("dry_run", None, meanwhile(lambda: (made.clock.advance(16), steal(made))))
+    with pytest.raises(LeaseLost):
+        made.execute(port)
+    assert len(port.named("evict")) == 1
+
+
+def test_annotated_lease_is_still_ours() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 50.0
+
+    def annotate() -> None:
+        lease = made.world.leases[LEASE]
+        put_lease(made.world, replace(lease, annotations={**lease.annotations, "note": "hands off"}))
+
+    made.clock.at(20, annotate)
+    run = made.execute()
+    assert reason(run) == "ExecutionCompleted"
+    lease = made.world.leases[LEASE]
+    assert (lease.annotations["note"], lease.holder) == ("hands off", "")
+    assert LAST_FINISH in lease.annotations
+
+
+def test_short_outage_of_the_lease_is_survived() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 50.0
+    port = made.process()
+    port.script("put_lease", None, fail(ClusterUnavailable("no route")), lost(ClusterUnavailable("timed out")))
+    assert reason(made.execute(port)) == "ExecutionCompleted"
+
+
+def test_long_outage_of_the_lease_is_not() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 500.0
+    port = made.process()
+    port.script("put_lease", None, *[fail(ClusterUnavailable("no route"))] * 100)
+    with pytest.raises(LeaseLost, match="could not be renewed"):
+        made.execute(port)
+    assert made.clock.monotonic() < 60
+
+
+def test_process_that_slept_goes_on_if_nobody_took_the_lease() -> None:
+    made = one_node()
+    port = made.process()
+    port.script("dry_run", meanwhile(lambda: made.clock.advance(300)))
+    assert reason(made.execute(port)) == "ExecutionCompleted"
+
+
+def test_lease_given_back_at_last_although_somebody_annotated_it() -> None:
+    made = one_node()
+    port = made.process()
+    real_release = 2
+
+    def annotate() -> None:
+        lease = made.world.leases[LEASE]
+        put_lease(made.world, replace(lease, annotations={**lease.annotations, "note": "x"}))
+
+    port.script("put_lease", meanwhile(annotate), start=real_release)
+    made.execute(port)
+    lease = made.world.leases[LEASE]
+    assert (lease.holder, lease.annotations[COOLDOWN]) == ("", "600")
+
+
+# ---- the cooldown survives a crash ----
+def test_crash_between_the_end_and_the_release_keeps_the_cooldown() -> None:
+    made = one_node()
+    port = made.process()
+    port.script("put_lease", fail(Killed()), start=2)
+    with pytest.raises(Killed):
+        made.execute(port)
+    assert status_of(made.world).phase == "Succeeded"
+    made.clock.advance(30)
+    made.execute()
+    lease = made.world.leases[LEASE]
+    assert (lease.holder, lease.annotations[LAST_RUN], lease.annotations[COOLDOWN]) == ("", RUN, "600")
+    assert lease.annotations[LAST_FINISH] == status_of(made.world).completion_time
+
+
+def test_finished_run_leaves_the_lease_of_another_alone() -> None:
+    made = one_node()
+    made.execute()
+    before = held(made)
+    made.execute()
+    assert made.world.leases[LEASE] == before
+
+
+# ---- interrupted runs come first ----
+def test_resumed_run_does_not_wait_for_a_cooldown() -> None:
+    """Its replacements are on their way: every second without a nomination may cost the benefit."""
+    made = several()
+    port = made.process()
+    made.world.behaviour.bind_delay = 5.0
+    made.clock.at(8, lambda: setattr(made, "stopping", True))
+    with pytest.raises(TryAgain):
+        made.execute(port)
+    made.stopping = False
+    lease = made.world.leases[LEASE]
+    stamps = {LAST_RUN: "weekly-7", LAST_FINISH: timestamp(made.clock.now()), COOLDOWN: "600"}
+    put_lease(made.world, replace(lease, annotations=stamps))
+    before = made.clock.monotonic()
+    assert reason(made.execute()) == "ExecutionCompleted"
+    assert made.clock.monotonic() - before < 60
+
+
+def test_others_wait_for_an_interrupted_run() -> None:
+    made = several()
+    made.clock.at(8, lambda: setattr(made, "stopping", True))
+    made.world.behaviour.bind_delay = 5.0
+    with pytest.raises(TryAgain):
+        made.execute()
+    world = made.world
+    other = ExecutorLock(FakeCluster(world, "other"), made.clock, SYSTEM, "other")
+    wait = other.acquire("weekly-7")
+    assert wait is not None
+    assert wait.reason == "AnotherRunActive"
+    assert RUN in wait.message
+    made.clock.advance(3600)
+    assert other.acquire("weekly-7") is None
+
+
+# ---- the lock by itself ----
+def lock(world: World, holder: str = "me") -> tuple[ExecutorLock, FakeCluster]:
+    port = FakeCluster(world, holder)
+    return ExecutorLock(port, world.clock, SYSTEM, holder), port
+
+
+def test_check_without_a_lease() -> None:
+    mine, _ = lock(World(VirtualClock()))
+    with pytest.raises(LeaseLost):
+        mine.check()
+
+
+def test_release_and_surrender_without_a_lease_do_nothing() -> None:
+    mine, port = lock(World(VirtualClock()))
+    mine.release(5)
+    mine.surrender()
+    assert port.calls == []
+
+
+def test_transitions_count_holders() -> None:
+    world = World(VirtualClock())
+    mine, _ = lock(world)
+    assert mine.acquire("r") is None
+    mine.surrender()
+    yours, _ = lock(world, "you")
+    assert yours.acquire("r") is None
+    assert world.leases[LEASE].transitions == 2
+
+
+def test_renewed_only_when_due() -> None:
+    world = World(VirtualClock())
+    mine, port = lock(world)
+    mine.acquire("r")
+    for _ in range(29):
+        world.clock.advance(1)
+        mine.check()
+    assert len(port.named("put_lease")) == 2
+
+
+def test_losing_the_race_for_an_expired_lease() -> None:
+    world = World(VirtualClock())
+    first, _ = lock(world)
+    first.acquire("r")
+    second, port = lock(world, "second")
+    assert isinstance(second.acquire("s"), Wait)
+    world.clock.advance(61)
+    port.script("put_lease", answer(Conflict("changed")))
+    assert second.acquire("s") == Wait("AnotherRunActive", "another executor took the lease first")

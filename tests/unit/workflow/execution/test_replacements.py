@@ -1,0 +1,385 @@
+"""From victim to replacement (spec 4.4): who replaces whom, where it is led, and what happens when it goes elsewhere."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from repack_gitops.kube.interface import NotNominated
+from repack_gitops.model import kubernetes as wire
+from repack_gitops.model.cluster import Pod
+from repack_gitops.model.run import PlacementPhase
+from tests.unit.workflow.execution.fakes import answer, fail, lost, meanwhile
+from tests.unit.workflow.execution.invariants import nominations
+from tests.unit.workflow.execution.scenarios import (
+    Bed,
+    bed,
+    node,
+    one_node,
+    pod,
+    reason,
+    relocation,
+    several,
+    status_of,
+    with_grace,
+)
+from tests.unit.workflow.execution.world import World
+
+
+def to(*names: str):  # type: ignore[no-untyped-def]
+    """A scheduler that prefers these nodes and ignores everything else."""
+
+    def choose(world: World, found: Pod, fitting: list[str]) -> str | None:
+        return next((n for n in names if n in fitting), None)
+
+    return choose
+
+
+def room() -> Bed:
+    """One victim of 2 cards on n0; it fits on n1 (planned) and on n2."""
+    return bed(
+        [node(n) for n in ("n0", "n1", "n2", "n8", "n9")],
+        [pod("a-0", "n0", 2, "Job", "a"), pod("stay1", "n1", 6, None), pod("stay2", "n2", 4, None)],
+    )
+
+
+# ---- elsewhere ----
+def test_replacement_lands_on_another_occupied_node() -> None:
+    made = room()
+    made.world.behaviour.honours_nominations = False
+    made.world.behaviour.choose = to("n2")
+    run = made.execute()
+    assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
+    entry = relocation(made.world, "a-0").placement
+    assert (entry.selected_node_name, entry.actual_node_name) == ("n1", "n2")
+    assert "1 of them on another node than planned" in status_of(made.world).message
+
+
+def test_replacement_on_an_empty_node_is_no_gain() -> None:
+    made = room()
+    made.world.behaviour.honours_nominations = False
+    made.world.behaviour.choose = to("n9")
+    run = made.execute()
+    assert reason(run) == "BenefitNotRealized"
+    assert "n9" in status_of(made.world).message
+    result = status_of(made.world).result
+    assert result is not None
+    assert (result.freed_nodes, result.metrics_verified) == (["n0"], True)
+
+
+def test_replacement_returns_to_the_source() -> None:
+    made = room()
+    made.world.behaviour.honours_nominations = False
+    made.world.behaviour.choose = to("n0")
+    run = made.execute()
+    assert reason(run) == "BenefitNotRealized"
+    assert "still occupied: n0" in status_of(made.world).message
+
+
+def test_replacement_returns_to_another_node_that_is_freed() -> None:
+    made = several()
+    made.world.behaviour.honours_nominations = False
+    made.world.behaviour.choose = to("n2", "n5", "n6", "n7")
+    run = made.execute()
+    assert run.status is not None
+    assert run.status.phase == "Failed"
+    assert "n2" in status_of(made.world).message
+
+
+def test_planned_node_taken_before_the_eviction() -> None:
+    """The receiver is chosen on the live view: the next best is prepared, journalled and nominated."""
+    made = room()
+    port = made.process()
+    port.script("dry_run", meanwhile(lambda: made.world.add_pod(pod("guest", "n1", 2, None))))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
+    assert nominations(port.calls) == [("a-0", "n2")]
+
+
+def test_planned_node_taken_after_the_eviction() -> None:
+    made = room()
+    port = made.process()
+    port.script("evict", meanwhile(lambda: made.world.add_pod(pod("guest", "n1", 2, None))))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
+    assert nominations(port.calls) == [("a-0", "n2")]
+
+
+def test_node_cordoned_after_the_eviction_is_not_nominated_for_ever() -> None:
+    """Nodes change too: a receiver that was cordoned while the replacement waits must be given up."""
+    made = room()
+    made.world.behaviour.bind_delay = 60.0
+    made.world.behaviour.choose = lambda world, found, fitting: None
+    port = made.process()
+
+    def cordon() -> None:
+        found = made.world.nodes["n1"]
+        made.world.nodes["n1"] = replace(found, spec=wire.NodeSpec(unschedulable=True))
+
+    port.script("nominate", meanwhile(cordon))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
+    assert nominations(port.calls) == [("a-0", "n1"), ("a-0", "n2")]
+
+
+def test_nominated_room_taken_while_it_waits() -> None:
+    """A nomination reserves nothing: when a rival takes the room, the pod must not wait there while others are idle."""
+    made = room()
+    made.world.behaviour.bind_delay = 5.0
+    made.world.behaviour.choose = lambda world, found, fitting: None
+    port = made.process()
+    port.script("nominate", lost_to_a_rival(made))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
+    assert nominations(port.calls) == [("a-0", "n1"), ("a-0", "n2")]
+
+
+def lost_to_a_rival(made: Bed):  # type: ignore[no-untyped-def]
+    def act(real):  # type: ignore[no-untyped-def]
+        found = real()
+        made.world.add_pod(pod("rival", "n1", 2, None))
+        return found
+
+    return act
+
+
+def test_no_room_left_clears_our_nomination() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 5.0
+    made.world.behaviour.choose = to("n9")
+    port = made.process()
+    port.script("nominate", lost_to_a_rival(made))
+
+    def fill(real):  # type: ignore[no-untyped-def]
+        found = real()
+        made.world.add_pod(pod("rival", "n1", 4, None))
+        return found
+
+    port.script("nominate", fill)
+    run = made.execute(port)
+    assert reason(run) == "BenefitNotRealized"
+    assert nominations(port.calls) == [("a-0", "n1"), ("a-0", None)]
+
+
+def test_two_replacements_are_not_promised_one_slot() -> None:
+    """Both planned nodes fill up; what is left has room for one here and one there."""
+    made = bed(
+        [node(n) for n in ("n0", "n1", "n2", "n3", "n8")],
+        [
+            pod("a", "n0", 2),
+            pod("b", "n0", 2),
+            pod("stay1", "n1", 4, None),
+            pod("stay2", "n2", 6, None),
+            pod("stay3", "n3", 5, None),
+        ],
+    )
+    made.spec = with_grace(30)
+    approved = made.approve()
+    targets = {p.to_node for m in approved.plan.moves for p in m.pods}
+    assert targets == {"n1"} or len(targets) == 2
+    port = made.process()
+
+    def fill() -> None:
+        for name in sorted(targets):
+            free = 8 - sum(p.requests["nvidia.com/gpu"] for p in map(made.world.pod, made.world.on(name)) if p) // 1000
+            made.world.add_pod(pod(f"guest-{name}", name, free, None))
+
+    port.script("dry_run", meanwhile(fill))
+    made.execute(port)
+    nodes = [n for _, n in nominations(port.calls)]
+    assert len(nodes) == len(set(nodes)), nodes
+
+
+# ---- claims ----
+def test_replacement_never_comes() -> None:
+    made = one_node()
+    made.world.behaviour.dead_owners.add("a")
+    run = made.execute()
+    assert reason(run) == "PlacementTimedOut"
+    assert "team/a-0" in status_of(made.world).message
+    assert relocation(made.world, "a-0").placement.phase is PlacementPhase.TIMED_OUT
+    assert 120 < made.clock.monotonic() < 150
+
+
+def test_replacement_that_is_never_bound_loses_our_nomination() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 10_000.0
+    port = made.process()
+    run = made.execute(port)
+    assert reason(run) == "PlacementTimedOut"
+    assert nominations(port.calls) == [("a-0", "n1"), ("a-0", None)]
+    waiting = made.world.pod("a-0")
+    assert waiting is not None
+    assert waiting.nominated_node is None
+
+
+def test_nomination_whose_answer_was_lost_is_cleared_too() -> None:
+    """The journal says it waits for a node; the pod carries the nomination all the same."""
+    made = one_node()
+    made.world.behaviour.bind_delay = 10_000.0
+    port = made.process()
+    port.script("nominate", lost(NotNominated("connection reset", transient=True)), *[answer(NotNominated("no", True))] * 40)
+    made.execute(port)
+    waiting = made.world.pod("a-0")
+    assert waiting is not None
+    assert waiting.nominated_node is None
+
+
+def test_refused_nomination_is_not_repeated_for_ever() -> None:
+    """Nominations are hints: a missing permission must not become a request every second."""
+    made = one_node()
+    made.world.behaviour.bind_delay = 100.0
+    made.world.behaviour.choose = to("n1")
+    port = made.process()
+    port.always("nominate", answer(NotNominated("forbidden (HTTP 403)")))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompleted"
+    assert len(port.named("nominate")) <= 2
+
+
+def test_passing_trouble_with_a_nomination_is_tried_again_with_patience() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 40.0
+    port = made.process()
+    port.script("nominate", *[answer(NotNominated("HTTP 503", transient=True))] * 3)
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompleted"
+    times = [c.at for c in port.named("nominate")]
+    assert len(times) == 4
+    assert times[-1] - times[0] > 5
+
+
+def test_scale_out_before_the_eviction_is_not_claimed() -> None:
+    """A pod of the same ReplicaSet, made while the run was on its way but before this eviction, replaces nobody."""
+    made = several()
+    made.world.behaviour.bind_delay = 20.0
+    port = made.process()
+    extra: list[Pod] = []
+    port.script("evict", meanwhile(lambda: extra.append(made.world.add_pod(pod("web-more", None, 1, "ReplicaSet", "web")))))
+    run = made.execute(port)
+    assert reason(run) in ("ExecutionCompleted", "ExecutionCompletedWithAlternativePlacement")
+    assert relocation(made.world, "web-x1").placement.replacement_pod_uid != extra[0].uid
+    assert extra[0].name not in [name for name, _ in nominations(port.calls)]
+
+
+def test_other_workloads_pods_are_not_claimed() -> None:
+    made = one_node("ReplicaSet")
+    port = made.process()
+    port.script("evict", meanwhile(lambda: made.world.add_pod(pod("other-1", None, 2, "ReplicaSet", "other"))))
+    made.execute(port)
+    assert [name for name, _ in nominations(port.calls)] == [relocation(made.world, "a-0").placement.replacement_pod_name]
+
+
+def test_owner_of_the_pod_decides_where_the_pod_group_has_none() -> None:
+    """A Deployment whose pods name a PodGroup that somebody made by hand: the PodGroup has no owner, or another one."""
+    made = one_node("ReplicaSet")
+    made.world.groups[("team", "pg-a")] = wire.PodGroup(
+        metadata=wire.ObjectMeta(
+            name="pg-a",
+            namespace="team",
+            owner_references=[wire.OwnerReference(api_version="x/v1", kind="Train", name="t", uid="t", controller=True)],
+        ),
+        spec=wire.PodGroupSpec(min_member=1),
+    )
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_claim_follows_a_replacement_that_is_made_anew() -> None:
+    made = one_node()
+    made.world.behaviour.bind_delay = 3.0
+    port = made.process()
+    port.script("nominate", kill_after(made, "a-0"))
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompleted"
+    assert len(nominations(port.calls)) == 2
+    found = made.world.pod("a-0")
+    assert found is not None
+    assert relocation(made.world, "a-0").placement.replacement_pod_uid == found.uid
+
+
+def kill_after(made: Bed, name: str):  # type: ignore[no-untyped-def]
+    def act(real):  # type: ignore[no-untyped-def]
+        found = real()
+        made.world.kill(name)
+        return found
+
+    return act
+
+
+def test_claim_follows_through_a_gap_of_the_watch() -> None:
+    """410: the deletion of the claimed pod is never reported, it is only missing from the next list."""
+    made = one_node()
+    made.world.behaviour.bind_delay = 3.0
+    port = made.process()
+
+    def lose() -> None:
+        made.world.kill("a-0")
+        made.clock.advance(1)
+        assert made.feed is not None
+        made.feed.gap()
+
+    def act(real):  # type: ignore[no-untyped-def]
+        found = real()
+        lose()
+        return found
+
+    port.script("nominate", act)
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompleted"
+    assert len(nominations(port.calls)) == 2
+
+
+def test_replacement_that_fails_before_it_is_bound_frees_its_claim() -> None:
+    made = one_node("ReplicaSet")
+    made.world.behaviour.bind_delay = 3.0
+    port = made.process()
+
+    def act(real):  # type: ignore[no-untyped-def]
+        found = real()
+        name = port.named("update_run_status") and nominee(made)
+        made.world.finish(name)
+        made.world.add_pod(pod("a-next", None, 2, "ReplicaSet", "a"))
+        return found
+
+    port.script("nominate", act)
+    run = made.execute(port)
+    assert reason(run) == "ExecutionCompleted"
+    assert relocation(made.world, "a-0").placement.replacement_pod_name == "a-next"
+
+
+def nominee(made: Bed) -> str:
+    return next(p.metadata.name for p in made.world.pods.values() if p.status.nominated_node_name)
+
+
+def test_slow_controller() -> None:
+    made = one_node()
+    made.world.behaviour.recreate_delay = 80.0
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_one_stuck_replacement_does_not_hold_up_another() -> None:
+    """Head of line: the first victim's replacement never comes, the second's is nominated at once."""
+    made = bed(
+        [node(n) for n in ("n0", "n1", "n8")],
+        [pod("a", "n0", 2), pod("b", "n0", 1), pod("stay", "n1", 4, None)],
+    )
+    made.world.behaviour.dead_owners.add("a")
+    port = made.process()
+    run = made.execute(port)
+    assert reason(run) == "PlacementTimedOut"
+    placed = relocation(made.world, "b").placement
+    assert (placed.phase, placed.actual_node_name) == (PlacementPhase.PLACED, "n1")
+    assert port.named("nominate")[0].at < 15
+
+
+def test_unexpected_error_of_a_nomination_ends_the_process_not_the_run() -> None:
+    made = one_node()
+    port = made.process()
+    from repack_gitops.errors import ClusterUnavailable, Forbidden, TryAgain  # noqa: F401
+
+    port.script("nominate", fail(ClusterUnavailable("no route")))
+    try:
+        made.execute(port)
+    except ClusterUnavailable:
+        pass
+    made.clock.advance(100)
+    assert made.execute().status is not None

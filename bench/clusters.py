@@ -8,7 +8,7 @@ bind as often as cards do, anti-affinity, host ports, DaemonSets, and 30 % of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from repack_gitops.model.cluster import (
@@ -40,7 +40,7 @@ def spread(nodes: int) -> ClusterSnapshot:
     request = {"cpu": 8_000, GPU: 2_000, "memory": 64 * GIB, "pods": 1_000}
     constraints = Constraints()
     made = [_node(f"gpu-{i:05d}", 96, 768, {}) for i in range(nodes)]
-    pods = [_job_pod(f"train-{i:05d}", 0, n.name, request, constraints, f"train-{i:05d}") for i, n in enumerate(made)]
+    pods = [_job_pod(f"train-{i:05d}", n.name, request, constraints, f"train-{i:05d}") for i, n in enumerate(made)]
     groups = [PodGroup("bench", p.pod_group or "", f"pg-{p.uid}", {}, 1, p.owner) for p in pods]
     return _snapshot(made, pods, groups)
 
@@ -87,7 +87,7 @@ class _Mixed:
         return _snapshot(self._nodes, self._pods, self._groups)
 
     def _draw_node(self, index: int) -> Node:
-        pool = POOLS[index * len(POOLS) // max(index + 1, 1)] if index < 0 else self._random.choice(POOLS)
+        pool = self._random.choice(POOLS)
         cpu, memory = self._random.choice(SHAPES)
         taints = (TAINT,) if pool == "serve" else ()
         return _node(f"gpu-{index:05d}", cpu, memory, {"pool": pool, "zone": self._random.choice("abc")}, taints)
@@ -175,7 +175,7 @@ class _Mixed:
         for index, pod in enumerate(self._pods):
             if pod.node in pinned and pod.requests.get(GPU):
                 pinned.discard(pod.node)
-                self._pods[index] = _changed(pod, scheduler_name="default-scheduler")
+                self._pods[index] = replace(pod, scheduler_name="default-scheduler")
 
     def _add_daemons(self) -> None:
         request = {"cpu": 500, "memory": GIB, "pods": 1000}
@@ -183,8 +183,8 @@ class _Mixed:
         for name in ("network", "monitor", "logs"):
             owner = Owner("apps/v1", "DaemonSet", name, f"uid-{name}")
             for node, idle in zip(self._nodes, self._idle, strict=True):
-                pod = _job_pod(f"{name}-{node.name}", 0, node.name, request, constraints, name)
-                self._pods.append(_changed(pod, owner=owner, pod_group=None, scheduler_name="default-scheduler"))
+                pod = _job_pod(f"{name}-{node.name}", node.name, request, constraints, name)
+                self._pods.append(replace(pod, owner=owner, pod_group=None, scheduler_name="default-scheduler"))
                 for resource, amount in request.items():
                     idle[resource] -= amount
 
@@ -194,11 +194,11 @@ def _node(name: str, cpu: int, memory: int, labels: dict[str, str], taints: tupl
     return Node(name, {"kubernetes.io/hostname": name, **labels}, taints, allocatable)
 
 
-def _job_pod(name: str, replica: int, node: str, request: dict[str, int], constraints: Constraints, job: str) -> Pod:
+def _job_pod(name: str, node: str, request: dict[str, int], constraints: Constraints, job: str) -> Pod:
     return Pod(
         namespace="bench",
-        name=f"{name}-{replica}",
-        uid=f"uid-{name}-{replica}",
+        name=f"{name}-0",
+        uid=f"uid-{name}-0",
         labels={"volcano.sh/job-name": job},
         node=node,
         phase="Running",
@@ -209,12 +209,6 @@ def _job_pod(name: str, replica: int, node: str, request: dict[str, int], constr
         template=request,
         constraints=constraints,
     )
-
-
-def _changed(pod: Pod, **changes: object) -> Pod:
-    from dataclasses import replace
-
-    return replace(pod, **changes)  # type: ignore[arg-type]
 
 
 def _snapshot(nodes: list[Node], pods: list[Pod], groups: list[PodGroup]) -> ClusterSnapshot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 import zlib
 from collections.abc import Iterator
@@ -18,9 +19,12 @@ MAX_RATIO = 300
 RATIO_FROM = 64 * 2**20
 
 STANDARD_INPUT = Path("-")
+TAKE_AGAIN = (
+    "Take it again: repack snapshot FILE, or kubectl get nodes,pods,podgroups.scheduling.volcano.sh,"
+    "poddisruptionbudgets,jobs.batch.volcano.sh -A -o json"
+)
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20
-_TAKE_AGAIN = "Take the snapshot again with `repack snapshot` or with kubectl (see docs/snapshot.md)."
 
 
 def read_content(path: Path, *, max_bytes: int = MAX_BYTES) -> bytearray:
@@ -38,18 +42,20 @@ def read_content(path: Path, *, max_bytes: int = MAX_BYTES) -> bytearray:
     InvalidInput
         When there is no such file, it is empty, too large, truncated, or not text.
     """
-    content = _bounded(_chunks(path), max_bytes)
+    content = _bounded(_chunks(path, max_bytes), max_bytes)
     if not content[:_CHUNK].strip():
-        raise InvalidInput("the file is empty", hint=_TAKE_AGAIN)
+        raise InvalidInput("the file is empty", hint=TAKE_AGAIN)
     return _text(content)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _chunks(path: Path, max_bytes: int) -> Iterator[bytes]:
     try:
         if path == STANDARD_INPUT:
             yield from _unpacked(sys.stdin.buffer)
         else:
             with path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size > max_bytes:
+                    raise _too_large(max_bytes)
                 yield from _unpacked(file)
     except OSError as error:
         raise InvalidInput(f"cannot be read: {error.strerror or error}", hint="Name a file that exists.") from error
@@ -72,8 +78,12 @@ def _bounded(chunks: Iterator[bytes], max_bytes: int) -> bytearray:
     for chunk in chunks:
         content += chunk
         if len(content) > max_bytes:
-            raise InvalidInput(f"more than {max_bytes} bytes of text", hint="Snapshots of this size are not read.")
+            raise _too_large(max_bytes)
     return content
+
+
+def _too_large(max_bytes: int) -> InvalidInput:
+    return InvalidInput(f"more than {max_bytes} bytes", hint="Snapshots of this size are not read.")
 
 
 def _gunzip(packed: Iterator[bytes]) -> Iterator[bytes]:
@@ -94,9 +104,9 @@ def _gunzip(packed: Iterator[bytes]) -> Iterator[bytes]:
                 yield text
                 chunk = member.unused_data if member.eof else member.unconsumed_tail  # noqa: PLW2901
     except zlib.error as error:
-        raise InvalidInput(f"broken gzip data after {written} bytes of text", hint=_TAKE_AGAIN) from error
+        raise InvalidInput(f"broken gzip data after {written} bytes of text", hint=TAKE_AGAIN) from error
     if not member.eof:
-        raise InvalidInput(f"the gzip data ends after {written} bytes of text: truncated", hint=_TAKE_AGAIN)
+        raise InvalidInput(f"the gzip data ends after {written} bytes of text: truncated", hint=TAKE_AGAIN)
 
 
 def _check_ratio(read: int, written: int) -> None:
@@ -112,7 +122,7 @@ def _text(content: bytearray) -> bytearray:
     if content.startswith(codecs.BOM_UTF8):
         del content[: len(codecs.BOM_UTF8)]
     if b"\0" in content[:_CHUNK]:
-        raise InvalidInput("binary data, neither JSON nor YAML", hint=_TAKE_AGAIN)
+        raise InvalidInput("binary data, neither JSON nor YAML", hint=TAKE_AGAIN)
     return content
 
 
@@ -121,4 +131,4 @@ def _from_utf16(content: bytearray) -> bytearray:
     try:
         return bytearray(content.decode("utf-16").encode())
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"broken UTF-16 text at byte {error.start}", hint=_TAKE_AGAIN) from error
+        raise InvalidInput(f"broken UTF-16 text at byte {error.start}", hint=TAKE_AGAIN) from error

@@ -10,11 +10,10 @@ import msgspec
 from msgspec import Raw
 
 from repack_gitops.errors import InvalidInput
+from repack_gitops.files.contents import TAKE_AGAIN
 from repack_gitops.model.kubernetes import ListMeta, TypeMeta, Wire
 
 T = TypeVar("T", bound=Wire)
-
-TAKE_AGAIN = "Take the snapshot again with `repack snapshot` or with kubectl (see docs/snapshot.md)."
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.files.items import TAKE_AGAIN, Item, check_complete_list, decoder, item_type
+from repack_gitops.files.contents import TAKE_AGAIN
+from repack_gitops.files.items import Item, check_complete_list, decoder, item_type
 from repack_gitops.model.kubernetes import ListMeta, TypeMeta, Wire
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.files.contents import STANDARD_INPUT, read_content
-from repack_gitops.files.items import TAKE_AGAIN, Item
+from repack_gitops.files.contents import STANDARD_INPUT, TAKE_AGAIN, read_content
+from repack_gitops.files.items import Item
 from repack_gitops.files.json_lists import json_items
 from repack_gitops.files.snapshot_writer import write_snapshot
 from repack_gitops.files.yaml_lists import yaml_items
@@ -26,6 +26,7 @@ from repack_gitops.model.kubernetes import KINDS, ObjectMeta, Wire, keep_annotat
 __all__ = ["read_objects", "read_snapshot", "write_snapshot"]
 
 _KNOWN = {(api_version.rpartition("/")[0], kind): api_version for api_version, kind in KINDS}
+_MAX_SHOWN = 400
 _FIELD = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`", re.DOTALL)
 
 
@@ -87,7 +88,9 @@ class _Reader:
     def located(self, error: InvalidInput) -> InvalidInput:
         """Return ``error`` with the file's name and the place in it."""
         name = "standard input" if self._path == STANDARD_INPUT else str(self._path)
-        return InvalidInput(f"{name}: {self._where}{error.message}", hint=error.hint)
+        said = " ".join(error.message.split())  # garbage may hold anything, also as a name
+        shown = said if len(said) <= _MAX_SHOWN else said[: _MAX_SHOWN - 3] + "..."
+        return InvalidInput(f"{name}: {self._where}{shown}", hint=error.hint)
 
 
 def _kind(item: Item) -> str:

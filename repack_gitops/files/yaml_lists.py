@@ -14,7 +14,8 @@ import yaml
 from yaml.composer import Composer, ComposerError
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.files.items import TAKE_AGAIN, Item, check_complete_list, item_type
+from repack_gitops.files.contents import TAKE_AGAIN
+from repack_gitops.files.items import Item, check_complete_list, item_type
 from repack_gitops.model.kubernetes import ListMeta, TypeMeta
 
 _TOP_LEVEL = re.compile(rb"^(apiVersion|kind|items|metadata)[\"']?[ \t]*:", re.MULTILINE)

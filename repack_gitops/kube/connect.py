@@ -75,8 +75,10 @@ def _kubeconfigs(kubeconfig: Path | None, environment: Mapping[str, str]) -> lis
         if not kubeconfig.is_file():
             raise InvalidInput(f"kubeconfig {kubeconfig}: no such file", hint=_NO_CLUSTER)
         return [kubeconfig]
-    listed = [Path(p).expanduser() for p in environment.get("KUBECONFIG", "").split(os.pathsep) if p]
-    found = [p for p in listed or [Path("~/.kube/config").expanduser()] if p.is_file()]
+    listed = [Path(p) for p in environment.get("KUBECONFIG", "").split(os.pathsep) if p]
+    home = environment.get("HOME")  # a container's user may have none
+    at_home = [Path(home) / ".kube/config"] if home else []
+    found = [p for p in listed or at_home if p.is_file()]
     if listed and not found:
         raise InvalidInput(f"KUBECONFIG={environment['KUBECONFIG']}: no such file", hint=_NO_CLUSTER)
     return found

@@ -70,7 +70,10 @@ class ClientCredentials:
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers; the client runs the plug-in again when its token has expired."""
-        settings = self._configuration.auth_settings().values()
+        try:
+            settings = self._configuration.auth_settings().values()
+        except Exception as error:  # whatever a plug-in, an identity provider or their libraries raise
+            raise Forbidden(f"cannot renew the credentials of the kubeconfig: {error}", hint="Log in again.") from error
         return {s["key"]: s["value"] for s in settings if s["in"] == "header" and s["value"]}
 
     def renew(self) -> bool:

@@ -23,7 +23,10 @@ class Evicted:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRefused:
-    """429 with cause DisruptionBudget: a PDB does not allow it now. ``retry_after`` in seconds, 0 when not said."""
+    """429 with cause DisruptionBudget: a PDB does not allow it now. ``retry_after`` in seconds, 0 when not said.
+
+    The API server asks the budget before it looks at the UID: another pod may bear the name by now.
+    """
 
     message: str
     retry_after: int = 0
@@ -168,6 +171,8 @@ class Cluster(Protocol):
 
     def watch_pods(self, resource_version: str, seconds: int) -> Iterator[PodEvent]:
         """Yield changes since ``resource_version`` for at most ``seconds``; bookmarks are consumed inside.
+
+        A connection that breaks ends the iteration as its time does: watch again from the last event's version.
 
         Raises
         ------

@@ -13,7 +13,7 @@ from repack_gitops.kube.api_server import ApiServer, Request
 from repack_gitops.kube.interface import PodList
 from repack_gitops.kube.resources import BUDGETS, NODES, POD_GROUPS, PODS, STRUCTS, VOLCANO_JOBS, Resource
 from repack_gitops.model import kubernetes as wire
-from repack_gitops.model.cluster import Node, PodDisruptionBudget
+from repack_gitops.model.cluster import TERMINAL_PHASES, Node, PodDisruptionBudget
 from repack_gitops.model.decode import decode_budget, decode_node
 from repack_gitops.model.decode_pod import PodDecoder, Shared
 
@@ -157,9 +157,15 @@ def _optional(api: ApiServer, resource: Resource) -> list[Any]:
 
 def _joined_since(api: ApiServer, nodes: list[wire.Node], pods: list[wire.Pod]) -> list[wire.Node]:
     known = {node.metadata.name for node in nodes}
-    if all(pod.spec.node_name in known for pod in pods if pod.spec.node_name):
+    if all(pod.spec.node_name in known for pod in pods if _runs(pod)):
         return []
     return [node for node in _required(api, NODES) if node.metadata.name not in known]
+
+
+def _runs(pod: wire.Pod) -> bool:
+    """Whether the pod needs its node to be there; what is over may outlive it."""
+    over = pod.status.phase in TERMINAL_PHASES or pod.metadata.deletion_timestamp is not None
+    return bool(pod.spec.node_name) and not over
 
 
 def _incomplete(resource: Resource, why: str) -> ClusterUnavailable:

@@ -33,7 +33,7 @@ _SUFFIX: dict[str, Fraction] = {
 }
 # "1E" is exa, "1E3" and "1e3" are exponents: the exponent needs digits, so the longer form is tried first. Sixteen
 # digits of exponent would be a denial of service, not a quantity.
-_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,2})|([numkMGTPE]|[KMGTPE]i)?)")
+_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,2})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
 
 class QuantityError(ValueError):

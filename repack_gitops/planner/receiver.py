@@ -17,14 +17,22 @@ Closed = frozenset[inter_pod_affinity.Domain]
 
 
 def why_not_now(pod: Pod, node: Node, residents: Sequence[Pod], closed: Closed, resource: str) -> Reason | None:
+    """Return why ``pod`` should not be led to ``node`` now, or None: no room, or a node that is empty of ``resource``.
+
+    ``residents`` are the active pods bound or nominated to the node; ``pod`` itself is ignored among them.
+    """
+    bound = [p for p in residents if p.uid != pod.uid and p.active and p.node]
+    if not receives_at_all(node, bound, resource):
+        return Reason(Code.NOT_OCCUPIED, f"node {node.name} holds no pod with {resource} that stays")
+    return why_no_room(pod, node, residents, closed)
+
+
+def why_no_room(pod: Pod, node: Node, residents: Sequence[Pod], closed: Closed) -> Reason | None:
     """Return why ``pod`` cannot be bound to ``node`` at once, or None.
 
-    ``residents`` are the active pods bound or nominated to the node; ``pod`` itself is ignored among them. Only what is
-    idle counts: a nomination to room that a terminating pod still holds would make the pod wait for it.
+    Only what is idle counts: a nomination to room that a terminating pod still holds would make the pod wait for it.
     """
     others = [p for p in residents if p.uid != pod.uid and p.active]
-    if not receives_at_all(node, [p for p in others if p.node], resource):
-        return Reason(Code.NOT_OCCUPIED, f"node {node.name} holds no pod with {resource} that stays")
     idle = dict(node.allocatable)
     for other in others:
         for name, amount in other.requests.items():

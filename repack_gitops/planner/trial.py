@@ -3,8 +3,9 @@
 ``first_placement`` is the rule of this strategy. Victims go largest first, each to the receiver that the guide prefers.
 Where that greedy way leaves a later victim without a place although they do fit together, the guide would pass the
 candidate over; we turn back instead and take the first complete placement in the order of preference. So a candidate is
-feasible exactly if its victims fit together, whatever the preferences are. Greedy placement fails so for about 1 in
-500 commits on small crowded clusters.
+feasible exactly if its victims fit together, whatever the preferences are, and a plan exists at all exactly if one is
+found. Measured on small crowded random clusters: 3 in 1,000 commits need to turn back, and passing such candidates
+over frees fewer nodes in 1 of 800 clusters, more in none (``tests/unit/planner/test_reference.py``).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class OpenRequest:
     Attributes
     ----------
     digest
-        The material digest in its body, empty when a human removed it.
+        The material digest of its branch; empty when its body does not tell of that plan.
     human_commits
         Whether somebody else committed to its branch.
     expired
@@ -35,7 +35,21 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything the decision depends on; ``digest`` is the new plan's, None when nothing is recommended."""
+    """Everything the decision depends on.
+
+    Attributes
+    ----------
+    digest
+        The new plan's, None when nothing is recommended.
+    blocked
+        The guardrails that forbid it.
+    in_flight
+        A run of the policy that is approved and not finished.
+    rejected
+        Whether a human closed a pull request with this very plan.
+    recorded
+        Whether the open request's own run is on the base branch already, merged in some way the forge did not see.
+    """
 
     digest: str | None
     verdict: str
@@ -43,6 +57,7 @@ class Situation:
     in_flight: str = ""
     rejected: bool = False
     open: OpenRequest | None = None
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +133,16 @@ def _without(now: Situation) -> Action:
 
 
 def _with(now: Situation, request: OpenRequest) -> Action:
+    if now.recorded:
+        return Close(request.number, "superseded: its run is on the base branch already")
     if now.in_flight:
         return Close(request.number, f"superseded: run {now.in_flight} is approved and not finished")
     if now.digest is None:
         return Close(request.number, f"no longer recommended: {now.verdict}")
     if now.blocked:
         return Close(request.number, f"guardrails forbid it: {now.blocked}")
+    if now.rejected and request.digest != now.digest:
+        return Close(request.number, "superseded: what the planner finds now is a plan that was rejected")
     if request.expired:
         return Close(request.number, "expired: its plan is older than maxPlanAge", reopen=True)
     return Keep(request.number) if request.digest == now.digest else Update(request.number)

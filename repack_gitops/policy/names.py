@@ -53,6 +53,12 @@ class RunPath:
             return None
         return RunPath(match["policy"], match["run"])
 
+    @staticmethod
+    def of_branch(branch: str) -> RunPath | None:
+        """Return the run that ``branch`` proposes, or None where it is no branch of ours."""
+        found = RunPath.parse(f"{RUNS}/{branch.removeprefix('repack/')}")
+        return found if found is not None and found.branch == branch else None
+
 
 def branch_prefix(policy: str) -> str:
     """Return what the branches of a policy's pull requests start with."""
@@ -62,6 +68,11 @@ def branch_prefix(policy: str) -> str:
 def run_name(policy: str, stamp: str) -> str:
     """Return the name of a run proposed at ``stamp`` (UTC, ``YYYYMMDD-HHMMSS``)."""
     return _bounded(f"{policy}-{stamp}")
+
+
+def label_value(name: str) -> str:
+    """Return ``name`` as a label can hold it; names of at most 63 characters are what they are."""
+    return _bounded(name)
 
 
 def job_name(run: str, plan_digest: str) -> str:

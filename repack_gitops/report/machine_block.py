@@ -12,6 +12,7 @@ import re
 from dataclasses import asdict, dataclass, fields
 
 from repack_gitops.report.facts import ProposalFacts
+from repack_gitops.report.plain import LONGEST, clip
 
 SCHEMA = "repack-gitops/proposal/v1"
 _BLOCK = re.compile(r"<!-- repack-gitops:([A-Za-z0-9+/=]{1,20000}) -->")
@@ -45,7 +46,8 @@ def machine_block(facts: ProposalFacts) -> str:
         snapshot_time=facts.snapshot_time,
         base_commit=facts.base_commit,
     )
-    text = json.dumps(asdict(block), separators=(",", ":"))
+    # Clipped like everything shown: a field that somebody made endless must not push the plan out of the body.
+    text = json.dumps({key: clip(value, LONGEST) for key, value in asdict(block).items()}, separators=(",", ":"))
     return f"<!-- repack-gitops:{base64.b64encode(text.encode()).decode()} -->"
 
 

@@ -39,6 +39,7 @@ class Proposal:
     plan: RepackRun
     facts: ProposalFacts
     snapshot: ClusterSnapshot
+    planned_at: datetime
 
     @property
     def digest(self) -> str:
@@ -103,7 +104,8 @@ def propose_run(origin: Origin, snapshot: ClusterSnapshot, evaluation: Evaluatio
         run_spec(template.spec, "DryRun"),
         dry_run_status(evaluation, timestamp(origin.planned_at), threshold=threshold),
     )
-    return Proposal(path, executed, planned, _facts(origin, path, executed, evaluation, (digest, version)), snapshot)
+    facts = _facts(origin, path, executed, evaluation, (digest, version))
+    return Proposal(path, executed, planned, facts, snapshot, origin.planned_at)
 
 
 def _facts(origin: Origin, path: RunPath, run: RepackRun, evaluation: Evaluation, digests: tuple[str, str]) -> ProposalFacts:

@@ -1,28 +1,23 @@
-"""The planner's tick (spec 3.2): which policies are due, what they would do, and their pull requests kept true.
-
-Each step can be repeated, so a crash anywhere is healed by the next tick: the branch is pushed first, then the pull
-request is found or created, then labels and reviewers.
-"""
+"""The planner's tick (spec 3.2): which policies are due, what they would do, and their pull requests kept true."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from repack_gitops.errors import GitFailed, TryAgain
-from repack_gitops.forge.interface import PullRequest
-from repack_gitops.git.interface import Denied, Expected, Identity, NonFastForward, Protected, Pushed
+from repack_gitops.errors import ClusterUnavailable, Forbidden, InvalidInput, RepackError, TryAgain
+from repack_gitops.git.interface import Identity
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.documents import read_run
 from repack_gitops.model.duration import parse_duration
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation, Verdict
-from repack_gitops.model.policy import Guardrails, RepackPolicy, RepositoryConfig
+from repack_gitops.model.policy import RepackPolicy
 from repack_gitops.model.status import verdict_message
 from repack_gitops.planner import evaluate
 from repack_gitops.planner.fragmentation import fragmentation
+from repack_gitops.planner.verify import verify
 from repack_gitops.policy.due import cron_due, fragmentation_due
 from repack_gitops.policy.guardrails import guarded_options, violations
 from repack_gitops.policy.lifecycle import (
@@ -37,19 +32,11 @@ from repack_gitops.policy.lifecycle import (
     Update,
     decide,
 )
-from repack_gitops.policy.names import PLAN_DIGEST, branch_prefix
-from repack_gitops.report.machine_block import read_machine_block
-from repack_gitops.report.markdown import pull_request_body, pull_request_title
-from repack_gitops.workflow.books import LIMIT_BYTES, Books, base_books
-from repack_gitops.workflow.clock import parse_timestamp
+from repack_gitops.workflow.books import Books, PolicyFile, base_books
 from repack_gitops.workflow.ports import Ports
 from repack_gitops.workflow.proposal import Origin, Proposal, propose_run
-
-LABEL = "repack"
-FRESHNESS = "repack/fresh"
-#: Marks the bot's own closing comment, so that a human's closing is told from it.
-CLOSED_BY_US = "<!-- repack: closed by the planner -->"
-LEFT_ALONE = "<!-- repack: left alone -->"
+from repack_gitops.workflow.requests import BranchMoved, Requests
+from repack_gitops.workflow.standing import Scene, Scout, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,106 +49,131 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """What a tick did for one policy."""
+    """What a tick did for one policy; ``exit_code`` is the error's where it failed, else 0."""
 
     policy: str
     action: str
     message: str
     url: str = ""
+    exit_code: int = 0
 
 
 def propose(ports: Ports, branch: str, tick: Tick, progress: Callable[[str], None]) -> tuple[PolicyReport, ...]:
-    """Run one tick on the base branch ``branch``; returns a report per policy, sorted by name."""
+    """Run one tick on the base branch ``branch``; returns a report per policy, sorted by name.
+
+    A policy that cannot be read or served is reported, and the others are served. Where nothing can go on, because the
+    cluster or the forge does not answer now, the rest is left for the next tick.
+
+    Raises
+    ------
+    InvalidInput
+        The repository's configuration or guardrails are broken, or a name in ``tick`` is no policy: nothing was done.
+    """
     books = base_books(ports.repository, branch)
-    story = _Tick(ports, books, tick)
-    reports = [story.policy(path, policy, progress) for path, policy in sorted(books.policies().items())]
-    return tuple(reports)
+    files = books.policies()
+    unknown = tick.only - {file.name for file in files}
+    if unknown:
+        raise InvalidInput(f"no policy is called {', '.join(sorted(unknown))}", hint="Look into policies/ on the base branch.")
+    return tuple(_reports(_Tick(ports, books, tick, progress), files))
+
+
+def _reports(tick: _Tick, files: Sequence[PolicyFile]) -> Iterator[PolicyReport]:
+    stopped = ""
+    for file in files:
+        if stopped:
+            yield PolicyReport(file.name, "skipped", f"not looked at: {stopped}")
+            continue
+        try:
+            yield tick.file(file)
+        except RepackError as error:
+            # A rate limit or a cluster that is away meets every policy alike; a race on one branch does not.
+            if isinstance(error, TryAgain | ClusterUnavailable | Forbidden) and not isinstance(error, BranchMoved):
+                stopped = error.message
+            yield PolicyReport(file.name, "failed", " ".join(filter(None, (error.message, error.hint))), "", error.exit_code)
 
 
 class _Tick:
-    def __init__(self, ports: Ports, books: Books, tick: Tick) -> None:
-        self._ports, self._books, self._tick = ports, books, tick
-        self._config: RepositoryConfig = books.config()
-        self._guardrails: Guardrails | None = books.guardrails()
-        self._base = self._config.spec.git.base_branch
-        identity = self._config.spec.git.identity
-        self._identity = Identity(identity.name, identity.email)
-        self._now = ports.clock.now()
+    def __init__(self, ports: Ports, books: Books, tick: Tick, progress: Callable[[str], None]) -> None:
+        self._ports, self._books, self._tick, self._progress = ports, books, tick, progress
+        self._config, self._guardrails, self._now = books.config(), books.guardrails(), ports.clock.now()
+        base, author = self._config.spec.git.base_branch, self._config.spec.git.identity
+        identity = Identity(author.name, author.email)
+        self._scout = Scout(ports, books, base, identity, self._now)
+        self._requests = Requests(ports, base, books.commit, identity, progress)
         self._snapshot: ClusterSnapshot | None = None
 
-    def policy(self, path: str, policy: RepackPolicy, progress: Callable[[str], None]) -> PolicyReport:
-        """Bring one policy's pull request up to date."""
-        name = policy.metadata.name
-        asleep = self._asleep(policy)
+    def file(self, file: PolicyFile) -> PolicyReport:
+        """Bring the pull request of one policy's file up to date."""
+        if self._tick.only and file.name not in self._tick.only:
+            return PolicyReport(file.name, "skipped", "not asked for")
+        if isinstance(file.content, InvalidInput):
+            raise file.content
+        asleep = self._asleep(file.content)
         if asleep is not None:
-            return PolicyReport(name, "skipped", asleep)
-        progress(f"policy {name}: planning")
-        origin = Origin(self._config, policy, path, self._books.commit, self._now)
-        options = guarded_options(self._guardrails, PlannerOptions())
-        evaluation = evaluate(self._cluster(), policy.spec.run_template.spec, options)
-        request = self._open_request(name)
-        proposal = self._proposal(origin, evaluation, request)
-        situation = self._situation(policy, evaluation, proposal, request)
-        action = decide(situation)
-        return self._act(action, policy, proposal, request, situation.verdict)
+            return PolicyReport(file.name, "skipped", asleep)
+        self._progress(f"policy {file.name}: planning")
+        return self._awake(file.path, file.content)
 
     def _asleep(self, policy: RepackPolicy) -> str | None:
         """Return why the policy is not looked at now, or None."""
         if policy.spec.suspend:
             return "suspended"
-        if self._tick.only:
-            return None if policy.metadata.name in self._tick.only else "not asked for"
         trigger = policy.spec.trigger
-        if cron_due(trigger, self._now, self._tick.lookback):
+        if self._tick.only or cron_due(trigger, self._now, self._tick.lookback):
             return None
-        resource = policy.spec.run_template.spec.goals[0].resource
-        if trigger.on_frag_above_percent is not None:
-            current = fragmentation(self._cluster(), resource)
-            if fragmentation_due(trigger, current):
-                return None
-            return f"fragmentation {current.percent}% is not above {trigger.on_frag_above_percent}%"
-        return "not due"
+        if trigger.on_frag_above_percent is None:
+            return "not due"
+        current = fragmentation(self._cluster(), policy.spec.run_template.spec.goals[0].resource)
+        if fragmentation_due(trigger, current):
+            return None
+        return f"fragmentation {current.percent}% is not above {trigger.on_frag_above_percent}%"
 
     def _cluster(self) -> ClusterSnapshot:
         """Return the tick's one snapshot, taken when first needed."""
         if self._snapshot is None:
-            self._snapshot = build_snapshot(self._ports.cluster.list_objects())
+            try:
+                self._snapshot = build_snapshot(self._ports.cluster.list_objects())
+            except InvalidInput as error:
+                raise ClusterUnavailable(f"the cluster's objects do not fit together: {error.message}", hint=error.hint) from error
         return self._snapshot
 
-    # ---- what there is ----
-    def _open_request(self, policy: str) -> PullRequest | None:
-        found = self._ports.forge.open_pull_requests(self._base, branch_prefix(policy))
-        if found:
-            self._ports.repository.fetch(found[0].head)
-        return found[0] if found else None
+    # ---- what there is, and what is to be ----
+    def _awake(self, path: str, policy: RepackPolicy) -> PolicyReport:
+        origin = Origin(self._config, policy, path, self._books.commit, self._now)
+        evaluation, scene = self._evaluation(policy), self._scout.look(policy.metadata.name)
+        standing = self._standing(scene)
+        reused = standing or (scene.orphans[-1] if scene.orphans and scene.orphans[-1].ours else None)
+        proposal = self._proposal(origin, evaluation, reused)
+        situation = self._situation(policy, evaluation, proposal, standing)
+        report = self._act(decide(situation), origin, proposal, standing or reused, situation.verdict)
+        self._clean(scene, standing or (reused if report.action == "opened" else None))
+        return report
 
-    def _proposal(self, origin: Origin, evaluation: Evaluation, request: PullRequest | None) -> Proposal | None:
+    def _evaluation(self, policy: RepackPolicy) -> Evaluation:
+        options, spec = guarded_options(self._guardrails, PlannerOptions()), policy.spec.run_template.spec
+        evaluation = evaluate(self._cluster(), spec, options)
+        problems = verify(self._cluster(), spec, evaluation, options)
+        if problems:
+            raise RepackError(f"the plan did not pass its own judge: {problems[0]}", hint="Please report this with a snapshot.")
+        return evaluation
+
+    def _standing(self, scene: Scene) -> Standing | None:
+        """Return the policy's proposal: its first open pull request; without a forge, its branch."""
+        if self._requests.exist:
+            return next(iter(scene.requests), None)
+        touched = [s for s in scene.orphans if s.human_commits]
+        return next(reversed(touched or [s for s in scene.orphans if s.ours]), None)
+
+    def _proposal(self, origin: Origin, evaluation: Evaluation, reused: Standing | None = None) -> Proposal | None:
         if evaluation.verdict is not Verdict.RECOMMENDED:
             return None
-        prefix = branch_prefix(origin.policy.metadata.name)
-        run = request.head.removeprefix(prefix) if request else self._orphan(origin.policy.metadata.name)
-        proposal = propose_run(origin, self._cluster(), evaluation, run)
+        proposal = propose_run(origin, self._cluster(), evaluation, reused.path.run if reused else None)
         forge, branch = self._ports.forge, proposal.path.branch
         files = forge.file_page(branch, proposal.path.directory)
         return proposal.on_forge(files, forge.file_content(branch, proposal.path.file("layout.svg")))
 
-    def _orphan(self, policy: str) -> str | None:
-        """Return the run of a branch that was pushed by a tick that died before its pull request; None without one."""
-        prefix = branch_prefix(policy)
-        recorded = {run.run for run in self._books.runs(policy)}
-        for branch in sorted(self._ports.repository.remote_branches(prefix)):
-            run = branch.removeprefix(prefix)
-            merged = run in recorded or self._ports.forge.find_merged(branch) is not None
-            if not merged and not self._closed(branch):
-                return run
-        return None
-
-    def _closed(self, branch: str) -> bool:
-        since = self._now - timedelta(days=365)
-        return any(p.head == branch for p in self._ports.forge.closed_pull_requests(self._base, branch, since))
-
     def _situation(
-        self, policy: RepackPolicy, evaluation: Evaluation, proposal: Proposal | None, request: PullRequest | None
+        self, policy: RepackPolicy, evaluation: Evaluation, proposal: Proposal | None, standing: Standing | None
     ) -> Situation:
         name, spec = policy.metadata.name, policy.spec.run_template.spec
         approved = self._books.approved(name)
@@ -171,129 +183,74 @@ class _Tick:
             verdict=verdict_message(evaluation, threshold=spec.goals[0].min_frag_improvement_percent),
             blocked="; ".join(violations(self._guardrails, spec, evaluation)) if proposal else "",
             in_flight=approved[0].run if approved else "",
-            rejected=digest is not None and request is None and self._rejected(name, digest),
-            open=self._describe(policy, request) if request else None,
+            rejected=digest is not None and self._rejected(name, digest, standing),
+            recorded=standing is not None and standing.path in self._books.runs(name),
+            open=self._describe(policy, standing) if standing else None,
         )
 
-    def _rejected(self, policy: str, digest: str) -> bool:
-        """Tell whether a human closed this very plan unmerged, not too long ago."""
-        since = self._now - timedelta(milliseconds=parse_duration(self._config.spec.rejected_for))
-        for request in self._ports.forge.closed_pull_requests(self._base, branch_prefix(policy), since):
-            block = read_machine_block(request.body)
-            if request.state == "closed" and block is not None and block.plan_digest == digest:
-                return not any(CLOSED_BY_US in c.body for c in self._ports.forge.comments(request.number))
-        return False
+    def _rejected(self, policy: str, digest: str, standing: Standing | None) -> bool:
+        if standing is not None and standing.digest == digest:
+            return False
+        age = timedelta(milliseconds=parse_duration(self._config.spec.rejected_for))
+        return self._scout.rejected(policy, digest, self._now - age)
 
-    def _describe(self, policy: RepackPolicy, request: PullRequest) -> OpenRequest:
-        block = read_machine_block(request.body)
-        commits = self._ports.repository.commits(self._books.commit, self._tip(request))
-        age = self._now - (parse_timestamp(block.snapshot_time) if block else request.created_at)
+    def _describe(self, policy: RepackPolicy, standing: Standing) -> OpenRequest:
+        request, age = standing.request, timedelta(milliseconds=parse_duration(policy.spec.approval.max_plan_age))
         return OpenRequest(
-            number=request.number,
-            digest=block.plan_digest if block else "",
-            human_commits=any(c.author != self._identity or c.committer != self._identity for c in commits),
-            held=HOLD_LABEL in request.labels,
-            in_merge_queue=request.in_merge_queue,
-            expired=age > timedelta(milliseconds=parse_duration(policy.spec.approval.max_plan_age)),
+            number=request.number if request else 0,
+            digest=standing.told_digest,
+            human_commits=standing.human_commits,
+            held=request is not None and HOLD_LABEL in request.labels,
+            in_merge_queue=request is not None and request.in_merge_queue,
+            expired=standing.older_than(age, self._now),
         )
-
-    def _tip(self, request: PullRequest) -> str:
-        """Return what the branch points at; git knows at once what a forge's list may learn a moment later."""
-        return self._ports.repository.resolve(f"origin/{request.head}") or request.head_commit
 
     # ---- what is done about it ----
     def _act(
-        self, action: Action, policy: RepackPolicy, proposal: Proposal | None, request: PullRequest | None, verdict: str
+        self, action: Action, origin: Origin, proposal: Proposal | None, standing: Standing | None, verdict: str
     ) -> PolicyReport:
-        name = policy.metadata.name
+        name, options = origin.policy.metadata.name, origin.policy.spec.pull_request
+        url = standing.request.url if standing and standing.request else ""
         match action:
             case Nothing(why=why):
                 return PolicyReport(name, "nothing", why)
-            case Keep() if request is not None:
-                self._fresh(request.head_commit, "the plan still holds")
-                return PolicyReport(name, "unchanged", "the open pull request still holds", request.url)
-            case Leave(number=number, why=why):
-                self._say_once(number, f"{LEFT_ALONE}\nThe planner leaves this pull request alone: {why}.")
-                return PolicyReport(name, "left alone", why, request.url if request else "")
-            case Close(why=why, reopen=reopen) if request is not None:
-                self._close(request, why)
-                if not reopen or proposal is None:
-                    return PolicyReport(name, "closed", why, request.url)
-                return self._open(policy, self._renamed(proposal, policy), verdict)
-            case _ if proposal is None:
-                raise TryAgain(f"policy {name}: nothing is proposed to {action}", hint="The next tick looks again.")
-            case Update() if request is not None:
-                return self._update(policy, proposal, request, verdict)
+            case Keep() if standing is not None:
+                self._requests.keep(options, standing)
+                return PolicyReport(name, "unchanged", "what is proposed still holds", url)
+            case Leave(why=why) if standing is not None:
+                self._requests.leave(standing, why)
+                return PolicyReport(name, "left alone", why, url)
+            case Close(why=why, reopen=reopen) if standing is not None:
+                if not self._requests.close(standing, why):
+                    return PolicyReport(name, "nothing", f"pull request {action.number} was merged meanwhile", url)
+                # The branch of a closed pull request is not used again: the run gets a new name.
+                fresh = self._proposal(origin, proposal.facts.evaluation) if reopen and proposal else None
+                return self._opened(origin, fresh, None, verdict) if fresh else PolicyReport(name, "closed", why, url)
+            case Update() if standing is not None and proposal is not None:
+                self._requests.update(proposal, options, standing)
+                return PolicyReport(name, "updated", verdict, url)
+            case _ if proposal is not None:
+                return self._opened(origin, proposal, standing, verdict)
             case _:
-                return self._open(policy, proposal, verdict)
+                raise TryAgain(f"policy {name}: nothing is proposed to {action}", hint="The next tick looks again.")
 
-    def _renamed(self, proposal: Proposal, policy: RepackPolicy) -> Proposal:
-        """Return the proposal under a new run name: the branch of a closed pull request is not used again."""
-        origin = Origin(self._config, policy, proposal.facts.policy_path, self._books.commit, self._now)
-        return propose_run(origin, self._cluster(), proposal.facts.evaluation)
+    def _opened(self, origin: Origin, proposal: Proposal, orphan: Standing | None, verdict: str) -> PolicyReport:
+        url = self._requests.open(proposal, origin.policy.spec.pull_request, orphan)
+        return PolicyReport(origin.policy.metadata.name, "opened", verdict, url)
 
-    def _open(self, policy: RepackPolicy, proposal: Proposal, verdict: str) -> PolicyReport:
-        forge, options = self._ports.forge, policy.spec.pull_request
-        present = self._ports.repository.fetch(proposal.path.branch)
-        commit = present if present and self._says(present, proposal) else self._push(proposal, present)
-        body = pull_request_body(proposal.facts, forge.body_limit)
-        request = forge.create_pull_request(
-            proposal.path.branch, self._base, pull_request_title(proposal.facts), body, options.draft
-        )
-        self._decorate(request.number, policy)
-        self._fresh(commit, "planned on the live cluster")
-        return PolicyReport(policy.metadata.name, "opened", verdict, request.url)
+    def _clean(self, scene: Scene, used: Standing | None) -> None:
+        """At most one pull request stays open, and no branch of ours without one."""
+        for surplus in scene.requests[1:]:
+            request = surplus.request
+            if surplus.ours and request and HOLD_LABEL not in request.labels and not request.in_merge_queue:
+                self._requests.close(surplus, f"superseded by pull request {_number(scene.requests[0])}")
+        for left in (*scene.orphans, *scene.remains):
+            if left.ours and left is not used:
+                self._requests.delete(left)
 
-    def _update(self, policy: RepackPolicy, proposal: Proposal, request: PullRequest, verdict: str) -> PolicyReport:
-        commit = self._push(proposal, self._tip(request))
-        body = pull_request_body(proposal.facts, self._ports.forge.body_limit)
-        self._ports.forge.update_pull_request(request.number, pull_request_title(proposal.facts), body)
-        self._decorate(request.number, policy)
-        self._fresh(commit, "planned again: the plan changed")
-        return PolicyReport(policy.metadata.name, "updated", verdict, request.url)
 
-    def _says(self, commit: str, proposal: Proposal) -> bool:
-        """Tell whether ``commit`` proposes this very plan already: a tick died after its push, or there is no forge."""
-        content = self._ports.repository.read(commit, proposal.path.file("run.yaml"), LIMIT_BYTES)
-        if content is None:
-            return False
-        run = read_run(content, proposal.path.file("run.yaml"))
-        return run.metadata.annotations.get(PLAN_DIGEST) == proposal.digest
-
-    def _push(self, proposal: Proposal, expected: Expected) -> str:
-        commit = self._ports.repository.commit(
-            self._books.commit, proposal.files(), proposal.message(), self._identity, self._now
-        )
-        match self._ports.repository.push(commit, proposal.path.branch, expected):
-            case Pushed():
-                return commit
-            case NonFastForward(message=message):
-                raise TryAgain(f"branch {proposal.path.branch} moved meanwhile: {message}", hint="The next tick looks again.")
-            case Protected(message=message):
-                raise GitFailed(f"branch {proposal.path.branch} is protected: {message}", hint="Let the bot push to repack/*.")
-            case Denied(message=message):
-                raise GitFailed(f"pushing {proposal.path.branch} was denied: {message}", hint="Give the token write access.")
-
-    def _decorate(self, number: int, policy: RepackPolicy) -> None:
-        """Labels and people are wishes: what the forge does not do is no reason to stop."""
-        forge, options = self._ports.forge, policy.spec.pull_request
-        forge.set_labels(number, [LABEL, *options.labels])
-        if options.reviewers:
-            forge.request_reviewers(number, options.reviewers)
-        if options.assignees:
-            forge.set_assignees(number, options.assignees)
-
-    def _fresh(self, commit: str, description: str) -> None:
-        self._ports.forge.set_commit_status(commit, FRESHNESS, "success", description)
-
-    def _close(self, request: PullRequest, why: str) -> None:
-        self._say_once(request.number, f"{CLOSED_BY_US}\nClosed by the planner: {why}")
-        self._ports.forge.close_pull_request(request.number)
-        self._ports.repository.delete_branch(request.head, self._tip(request))
-
-    def _say_once(self, number: int, text: str) -> None:
-        if not any(c.body.strip() == text.strip() for c in self._ports.forge.comments(number)):
-            self._ports.forge.comment(number, text)
+def _number(standing: Standing) -> int:
+    return standing.request.number if standing.request else 0
 
 
 def summary(reports: Sequence[PolicyReport]) -> str:

@@ -6,17 +6,14 @@ Everything the story needs to go on after a crash is in the journal: called agai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 
 import msgspec
 
-from repack_gitops.errors import Refused, RepackError, TryAgain
+from repack_gitops.errors import Forbidden, InvalidInput, Refused, RepackError, TryAgain
 from repack_gitops.kube.interface import Cluster
 from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner
-from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation, Verdict
-from repack_gitops.model.policy import Guardrails, RepackPolicy
 from repack_gitops.model.run import (
     Condition,
     EvictionPhase,
@@ -30,39 +27,36 @@ from repack_gitops.model.run import (
     RunStatus,
     new_run,
 )
-from repack_gitops.model.status import advance, complete, failed, pending, plan_status, progressing, verdict_message
-from repack_gitops.planner import evaluate
+from repack_gitops.model.status import (
+    advance,
+    complete,
+    counted,
+    failed,
+    pending,
+    plan_status,
+    progressing,
+    verdict_message,
+)
 from repack_gitops.planner.feasibility.inter_pod_affinity import repelling
-from repack_gitops.planner.verify import verify
-from repack_gitops.policy.ending import REMOVED, Ending, Observed, ending_of
-from repack_gitops.policy.envelope import drift, envelope_of
-from repack_gitops.policy.guardrails import guarded_options, violations
-from repack_gitops.workflow.books import ApprovedRun
+from repack_gitops.policy.ending import REMOVED, Ending, Observed, attempted, ending_of, half_drained, refused
 from repack_gitops.workflow.clock import Clock, timestamp
 from repack_gitops.workflow.execution.feed import Feed
-from repack_gitops.workflow.execution.follower import Follower, Rules
-from repack_gitops.workflow.execution.journal import Journal
+from repack_gitops.workflow.execution.follower import Follower, evictable
+from repack_gitops.workflow.execution.journal import Journal, JournalLost
 from repack_gitops.workflow.execution.lock import ExecutorLock
-from repack_gitops.workflow.execution.preflight import PlanDrifted, PreflightFailed, check_access, check_time
+from repack_gitops.workflow.execution.preflight import why_no_further
+from repack_gitops.workflow.execution.receivers import Rules
+from repack_gitops.workflow.execution.replanning import Assignment, live_snapshot, replan
 from repack_gitops.workflow.execution.session import Session
 from repack_gitops.workflow.execution.settings import Settings
 from repack_gitops.workflow.execution.transaction import NodeTransaction
 from repack_gitops.workflow.execution.verification import verify_result
 from repack_gitops.workflow.execution.view import LiveView
 
+__all__ = ["Assignment", "Executor"]
+
 Progress = Callable[[str], None]
 WAIT_POLL_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """What was approved, and the rules it is executed under."""
-
-    approved: ApprovedRun
-    policy: RepackPolicy
-    guardrails: Guardrails | None
-    settings: Settings
-    wait_seconds: float
 
 
 class Executor:
@@ -91,19 +85,19 @@ class Executor:
             The lease is held or was lost, or the process was asked to stop: the journal stands, a restart goes on.
         """
         journal = Journal(self._cluster, self._object(assignment.approved.run))
-        if journal.status.phase in ("Succeeded", "Failed"):
+        if journal.ended:
+            cooldown = assignment.settings.cooldown if _evicted(journal) else None
+            self._lock.settle(journal.run.metadata.name, cooldown, journal.status.completion_time)
             return journal.run
         self._wait_for_lease(journal, assignment.wait_seconds)
         try:
-            self._locked(journal, assignment)
+            journal.reload()
+            if not journal.ended:
+                self._locked(journal, assignment)
         except Refused as refusal:
-            self._end(journal, Ending("Failed", refusal.reason, str(refusal.message)))
+            self._end(journal, Ending("Failed", refusal.reason, _told(refusal)))
         finally:
-            evicted = any(r.eviction.phase in REMOVED for r in journal.relocations)
-            if evicted and journal.status.phase in ("Succeeded", "Failed"):
-                self._lock.release(assignment.settings.cooldown)
-            else:
-                self._lock.surrender()
+            self._give_back(journal, assignment.settings)
         return journal.run
 
     # ---- the object and the lock ----
@@ -121,50 +115,49 @@ class Executor:
         return existing
 
     def _wait_for_lease(self, journal: Journal, seconds: float) -> None:
-        deadline = self._clock.monotonic() + seconds
-        while (wait := self._lock.acquire(journal.run.metadata.name)) is not None:
-            if not journal.relocations:
-                self._set(journal, lambda now, old: pending(wait.reason, wait.message, now, old))
-            self._progress(f"waiting: {wait.message}")
+        deadline, said = self._clock.monotonic() + seconds, ""
+        name, resuming = journal.run.metadata.name, bool(journal.relocations)
+        while (wait := self._lock.acquire(name, resuming=resuming)) is not None:
+            if not resuming:
+                self._set_waiting(journal, wait.reason, wait.message)
+            if wait.message != said:
+                self._progress(f"waiting: {wait.message}")
+                said = wait.message
             if self._clock.monotonic() >= deadline or self._stopping():
-                raise TryAgain(f"{wait.reason}: {wait.message}", hint="The run stays Pending; the Job tries again.")
+                raise TryAgain(f"{wait.reason}: {wait.message}", hint="The run waits; the Job tries again.")
             self._clock.sleep(WAIT_POLL_SECONDS)
+
+    def _set_waiting(self, journal: Journal, reason: str, message: str) -> None:
+        """Say in the status that the run waits; whoever has the lease may be at work on this very run, and comes first."""
+        try:
+            self._set(journal, lambda now, old: pending(reason, message, now, old))
+        except JournalLost:
+            journal.reload()
+
+    def _give_back(self, journal: Journal, settings: Settings) -> None:
+        """Release the lease; where an error is on its way already, that one is what the reader must see."""
+        if journal.ended and _evicted(journal):
+            self._lock.release(settings.cooldown, journal.status.completion_time)
+            return
+        with suppress(RepackError):
+            self._lock.surrender(interrupted=bool(journal.relocations) and not journal.ended)
 
     # ---- under the lock ----
     def _locked(self, journal: Journal, assignment: Assignment) -> None:
-        resource = assignment.approved.run.spec.goals[0].resource
-        if not journal.relocations:
-            snapshot, evaluation = self._replan(journal, assignment)
+        if journal.relocations:
+            self._progress("resuming from the journal")
+            snapshot = live_snapshot(self._cluster, self._clock, self._lock)
+        else:
+            self._set(journal, lambda now, old: progressing("Planning", "Planning on the live cluster.", now, old))
+            snapshot, evaluation = replan(self._cluster, self._clock, self._lock, self._namespace, assignment)
             if not evaluation.steps:
                 self._end_without_eviction(journal, assignment, evaluation)
                 return
             self._write_plan(journal, evaluation)
-        else:
-            self._progress("resuming from the journal")
-            snapshot = build_snapshot(self._cluster.list_objects())
-        self._move(journal, assignment, snapshot, resource)
-
-    def _replan(self, journal: Journal, assignment: Assignment) -> tuple[ClusterSnapshot, Evaluation]:
-        """Plan on live state inside what was approved; refuses by raising Refused."""
-        approved, policy = assignment.approved, assignment.policy
-        self._set(journal, lambda now, old: progressing("Planning", "Planning on the live cluster.", now, old))
-        check_time(policy, approved.plan_run, self._clock.now())
-        plan = approved.plan
-        check_access(self._cluster, self._namespace, {m.namespace for m in plan.moves})
-        snapshot = build_snapshot(self._cluster.list_objects())
-        envelope = envelope_of(policy.spec.approval.envelope, plan)
-        options = guarded_options(assignment.guardrails, PlannerOptions(envelope=envelope))
-        spec = approved.run.spec
-        evaluation = evaluate(snapshot, spec, options)
-        problems = verify(snapshot, spec, evaluation, options)
-        if problems:
-            raise RepackError(f"the plan did not pass its own judge: {problems[0]}", hint="Please report this with a snapshot.")
-        broken = violations(assignment.guardrails, spec, evaluation)
-        if broken:
-            raise PreflightFailed(f"guardrails forbid it: {'; '.join(broken)}", hint="Nothing was evicted.")
-        if policy.spec.approval.envelope == "Exact" and (changed := drift(plan, evaluation)):
-            raise PlanDrifted(f"the cluster changed since approval: {changed[0]} ({len(changed)} differences)")
-        return snapshot, evaluation
+        try:
+            self._move(journal, assignment, snapshot)
+        except (Forbidden, InvalidInput) as error:  # final for a Job, but a run must not be left where it is
+            raise TryAgain(f"interrupted: {error.message}", hint="The journal stands; the Job goes on.") from error
 
     def _end_without_eviction(self, journal: Journal, assignment: Assignment, evaluation: Evaluation) -> None:
         """Nothing to gain is never a success of an approved run, except that there is no fragmentation left."""
@@ -173,26 +166,26 @@ class Executor:
         journal.write(msgspec.structs.replace(journal.status, plan=plan_status(evaluation)))
         if evaluation.verdict is Verdict.NO_FRAGMENTATION or assignment.policy.spec.approval.envelope == "Budget":
             self._end(journal, Ending("Complete", evaluation.verdict.value, f"Nothing was evicted. {message}"))
-        else:
-            self._end(
-                journal,
-                Ending("Failed", "PlanDrifted", f"Nothing was evicted: nothing of the approved plan is left. {message}"),
-            )
+            return
+        left = "what is left of the approved plan gains too little" if evaluation.improvement else "nothing of it is left"
+        why = f"Nothing was evicted: the cluster changed since the plan was approved, and {left}. {message}"
+        self._end(journal, Ending("Failed", "PlanDrifted", why))
 
     def _write_plan(self, journal: Journal, evaluation: Evaluation) -> None:
         """Make the plan durable, then the relocations, all Pending; only then may anything be evicted."""
         journal.write(msgspec.structs.replace(journal.status, plan=plan_status(evaluation)))
         disruption = evaluation.disruption
         message = (
-            f"Freeing {len(evaluation.steps)} nodes by moving {disruption.moved_pods} pods "
-            f"({disruption.moved_cards} cards) of {disruption.pod_groups} PodGroups."
+            f"Freeing {counted(len(evaluation.steps), 'node')} by moving {counted(disruption.moved_pods, 'pod')} "
+            f"({counted(disruption.moved_cards, 'card')}) of {counted(disruption.pod_groups, 'PodGroup')}."
         )
         now = timestamp(self._clock.now())
         status = advance(journal.status, progressing("Evicting", message, now, journal.status.conditions), now)
         journal.write(msgspec.structs.replace(status, relocations=_relocations(evaluation)))
         self._progress(message)
 
-    def _move(self, journal: Journal, assignment: Assignment, snapshot: ClusterSnapshot, resource: str) -> None:
+    def _move(self, journal: Journal, assignment: Assignment, snapshot: ClusterSnapshot) -> None:
+        resource = assignment.approved.run.spec.goals[0].resource
         session = Session(self._cluster, self._clock, self._lock, journal, assignment.settings)
         rules = Rules(
             resource=resource,
@@ -205,45 +198,58 @@ class Executor:
         try:
             follower = Follower(session, feed, LiveView(self._cluster.list_nodes()), rules)
             follower.start()
-            aborted = self._nodes(session, follower)
+            aborted = self._nodes(session, follower, assignment)
         finally:
             feed.stop()
-        self._set(journal, lambda now, old: progressing("ReconcilingPlacements", "Verifying the result.", now, old))
-        occupied = (p.node for p in snapshot.pods if p.uid in rules.known and p.node and p.requests.get(resource))
-        self._verify(journal, frozenset(occupied), resource, aborted)
+        occupied = {p.node for p in snapshot.pods if p.uid in rules.known and p.node and p.requests.get(resource)}
+        self._verify(journal, occupied, resource, aborted)
 
-    def _nodes(self, session: Session, follower: Follower) -> str:
-        """Free node after node; returns why it stopped early, or an empty string."""
-        transaction, limits = NodeTransaction(session, follower), session.settings
-        half_drained = rejected = 0
-        for node, indices in _by_node(session.journal.relocations).items():
-            if self._stopping():
-                raise TryAgain("asked to stop; the journal stands", hint="The Job restarts and goes on.")
-            follower.view.nodes = self._cluster.list_nodes()
-            self._progress(f"node {node}: {len(indices)} pods")
-            outcome = transaction.run(node, indices)
-            half_drained += outcome.half_drained
-            rejected += outcome.rejected if outcome.removed else 0
-            if half_drained >= limits.half_drained_nodes or rejected >= limits.rejections:
-                return f"stopped at node {node}: {half_drained} nodes half drained, {rejected} evictions refused"
-        return ""
+    def _nodes(self, session: Session, follower: Follower, assignment: Assignment) -> str:
+        """Free node after node; returns why it stopped early, or an empty string.
+
+        What a node's turn brought is read from the journal, so that a restart counts the troubles before it too.
+        """
+        journal, transaction, stopped = session.journal, NodeTransaction(session, follower), ""
+        for node, indices in _by_node(journal.relocations).items():
+            closed = stopped or self._closed(journal, indices, assignment)
+            if closed and all(journal.relocations[i].eviction.phase is EvictionPhase.PENDING for i in indices):
+                stopped = stopped or f"stopped before node {node}: {closed}"
+                continue
+            self._progress(f"node {node}: {counted(len(indices), 'pod')}")
+            follower.list_nodes()
+            transaction.run(node, indices, closed)
+            stopped = stopped or _too_much(journal, node, session.settings)
+        return stopped
+
+    def _closed(self, journal: Journal, indices: list[int], assignment: Assignment) -> str:
+        """Return why the node of ``indices`` may not be begun or gone on with, or an empty string."""
+        if not any(evictable(journal.relocations[i]) for i in indices):
+            return ""
+        if self._stopping():
+            raise TryAgain("asked to stop; the journal stands", hint="The Job restarts and goes on.")
+        return why_no_further(assignment.policy, journal.status.start_time, self._clock.now())
 
     # ---- the end ----
-    def _verify(self, journal: Journal, occupied_before: frozenset[str], resource: str, aborted: str) -> None:
-        plan = journal.plan
+    def _verify(self, journal: Journal, occupied_before: set[str], resource: str, aborted: str) -> None:
+        plan, relocations = journal.plan, journal.relocations
+        before = plan.summary.frag_before_percent
+        if not any(attempted(r) for r in relocations):
+            nothing = Observed((), verified=True, newly_occupied=(), aborted=aborted)
+            self._end(journal, ending_of(resource, plan.freed_nodes, relocations, nothing, (before, before)))
+            return
+        self._set(journal, lambda now, old: progressing("ReconcilingPlacements", "Verifying the result.", now, old))
         seen = verify_result(self._cluster, self._clock, self._lock, plan.freed_nodes, resource)
-        relocations = journal.relocations
-        percents = (plan.summary.frag_before_percent, seen.fragmentation.percent)
+        after = seen.fragmentation.percent
         observed = Observed(seen.freed, seen.agreed, _newly_occupied(journal.status, occupied_before), aborted)
         result = ResultStatus(
-            frag_after_percent=percents[1],
+            frag_after_percent=after,
             freed_node_count=len(seen.freed),
             freed_nodes=list(seen.freed),
             moved_card_count=sum(r.cards for r in relocations if r.eviction.phase is EvictionPhase.ACCEPTED),
             metrics_verified=seen.agreed,
         )
         journal.write(msgspec.structs.replace(journal.status, result=result))
-        self._end(journal, ending_of(resource, plan.freed_nodes, relocations, observed, percents))
+        self._end(journal, ending_of(resource, plan.freed_nodes, relocations, observed, (before, after)))
 
     def _end(self, journal: Journal, ending: Ending) -> None:
         make = complete if ending.type == "Complete" else failed
@@ -289,6 +295,16 @@ def _by_node(relocations: list[Relocation]) -> Mapping[str, list[int]]:
     return found
 
 
+def _too_much(journal: Journal, node: str, settings: Settings) -> str:
+    """Return why no node after ``node`` may start (abortOn), or an empty string."""
+    nodes = _by_node(journal.relocations).values()
+    halves = sum(half_drained([journal.relocations[i] for i in indices]) for indices in nodes)
+    refusals = sum(refused(r) for r in journal.relocations)
+    if halves < settings.half_drained_nodes and refusals < settings.rejections:
+        return ""
+    return f"stopped at node {node}: {counted(halves, 'node')} half drained, {counted(refusals, 'eviction')} refused"
+
+
 def _owners(status: RunStatus) -> Mapping[Key, Owner]:
     moves = status.plan.moves if status.plan else []
     return {
@@ -298,7 +314,20 @@ def _owners(status: RunStatus) -> Mapping[Key, Owner]:
     }
 
 
-def _newly_occupied(status: RunStatus, occupied_before: frozenset[str]) -> frozenset[str]:
-    """Return nodes that were empty of the resource and now hold a replacement: what they took is no gain."""
+def _newly_occupied(status: RunStatus, occupied_before: set[str]) -> frozenset[str]:
+    """Return nodes that were empty of the resource and now hold a replacement: what they took is no gain.
+
+    Planned receivers were occupied when the plan was made, whatever became of their own pods since.
+    """
     actual = {r.placement.actual_node_name for r in status.relocations if r.placement.actual_node_name}
-    return frozenset(actual - occupied_before - set(status.plan.freed_nodes if status.plan else ()))
+    planned = {r.planned_node_name for r in status.relocations}
+    return frozenset(actual - occupied_before - planned - set(status.plan.freed_nodes if status.plan else ()))
+
+
+def _evicted(journal: Journal) -> bool:
+    return any(r.eviction.phase in REMOVED for r in journal.relocations)
+
+
+def _told(refusal: Refused) -> str:
+    """Return the refusal and what to do about it, as one message."""
+    return f"{refusal.message.rstrip('.')}. {refusal.hint}".rstrip()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Sequence
 from typing import Protocol
 
-from repack_gitops.errors import RepackError
+from repack_gitops.errors import ClusterUnavailable, RepackError
 from repack_gitops.kube.interface import Cluster, PodEvent, PodList, WatchExpired
 
 WATCH_SECONDS = 300
+#: Seconds before another attempt when the API server cannot be reached; after the last one it is given up.
+PAUSES = (1.0, 2.0, 4.0, 8.0, 8.0)
+#: Seconds between two watches, so that a server that ends each at once is not asked without pause.
+BETWEEN_WATCHES = 0.1
 
 #: A change, or everything anew (at the start and after the server forgot our version).
 Change = PodEvent | PodList
@@ -28,10 +33,11 @@ class Feed(Protocol):
 class WatchFeed:
     """A Feed over the cluster's watch; the thread lists, watches, and lists again when it must."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, pauses: Sequence[float] = PAUSES, between: float = BETWEEN_WATCHES) -> None:
+        self._cluster, self._pauses, self._between = cluster, pauses, between
         self._changes: queue.Queue[Change | RepackError] = queue.Queue()
         self._stopped = threading.Event()
+        self._version, self._failures = "", 0
         self._thread = threading.Thread(target=self._run, name="pod-feed", daemon=True)
         self._thread.start()
 
@@ -56,24 +62,34 @@ class WatchFeed:
         return change
 
     def _run(self) -> None:
-        version = ""
-        while not self._stopped.is_set():
-            try:
-                if not version:
-                    listed = self._cluster.list_pods()
-                    self._changes.put(listed)
-                    version = listed.resource_version
-                version = self._follow(version)
-            except WatchExpired:
-                version = ""
-            except RepackError as error:
-                self._changes.put(error)
-                return
+        """Feed until stopped. Whatever ends this thread is raised in ``poll``: a silent feed looks like a quiet cluster."""
+        try:
+            while not self._stopped.is_set():
+                self._follow()
+        except RepackError as error:
+            self._changes.put(error)
+        except Exception as error:
+            self._changes.put(RepackError(f"the feed of pods broke: {error!r}", hint="Please report this."))
 
-    def _follow(self, version: str) -> str:
-        for event in self._cluster.watch_pods(version, WATCH_SECONDS):
-            if self._stopped.is_set():
-                break
-            self._changes.put(event)
-            version = event.resource_version or version
-        return version
+    def _follow(self) -> None:
+        """List if need be, then watch until the watch ends."""
+        try:
+            if not self._version:
+                listed = self._cluster.list_pods()
+                self._put(listed, listed.resource_version)
+            for event in self._cluster.watch_pods(self._version, WATCH_SECONDS):
+                if self._stopped.is_set():
+                    return
+                self._put(event, event.resource_version)
+            self._stopped.wait(self._between)
+        except WatchExpired:
+            self._version = ""
+        except ClusterUnavailable:
+            if self._failures >= len(self._pauses):
+                raise
+            self._stopped.wait(self._pauses[self._failures])
+            self._failures += 1
+
+    def _put(self, change: Change, version: str) -> None:
+        self._changes.put(change)
+        self._version, self._failures = version or self._version, 0

@@ -33,6 +33,11 @@ class Journal:
         return self._run.status or RunStatus(phase="Pending")
 
     @property
+    def ended(self) -> bool:
+        """Whether the run came to its end."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
     def relocations(self) -> list[Relocation]:
         """The relocations as last stored, in execution order."""
         return self.status.relocations
@@ -44,19 +49,25 @@ class Journal:
             raise JournalLost(f"RepackRun {self._run.metadata.name} has relocations but no plan", hint="Its status was edited.")
         return self.status.plan
 
+    def reload(self) -> None:
+        """Read the object again: who waited for the lease may have read it before somebody else worked on it."""
+        self._run = self._stored()
+
     def write(self, status: RunStatus) -> None:
         """Store ``status``; returns only when it is durable.
 
         A conflict in which only metadata changed (somebody set a label) is retried on the new version; a status that
         is not the one we wrote last belongs to another executor.
         """
+        if self._run.status == status:
+            return
         for _ in range(_ATTEMPTS):
             answer = self._cluster.update_run_status(msgspec.structs.replace(self._run, status=status))
             if isinstance(answer, RepackRun):
                 self._run = answer
                 return
-            self._reload(answer, status)
-            if self.status == status:
+            self._resolve(answer, status)
+            if self._run.status == status:
                 return
         raise JournalLost(f"the journal of {self._run.metadata.name} cannot be written", hint="The Job restarts and goes on.")
 
@@ -69,11 +80,21 @@ class Journal:
         )
         self.write(msgspec.structs.replace(self.status, relocations=relocations))
 
-    def _reload(self, conflict: Conflict, status: RunStatus) -> None:
+    def _resolve(self, conflict: Conflict, status: RunStatus) -> None:
         """Read the object again after a conflict; a write of ours whose answer was lost is fine."""
+        stored = self._stored()
+        if stored.status not in (self._run.status, status):
+            raise JournalLost(
+                f"another executor writes RepackRun {stored.metadata.name}: {conflict.message}",
+                hint="The Job restarts; whoever gets the lease goes on.",
+            )
+        self._run = stored
+
+    def _stored(self) -> RepackRun:
         stored = self._cluster.get_run(self._run.metadata.name)
         if stored is None or stored.metadata.uid != self._run.metadata.uid:
-            raise JournalLost(f"RepackRun {self._run.metadata.name} was deleted while it was executed", hint="See its pods.")
-        if stored.status not in (self._run.status, status):
-            raise JournalLost(f"another executor writes RepackRun {stored.metadata.name}: {conflict.message}")
-        self._run = stored
+            raise JournalLost(
+                f"RepackRun {self._run.metadata.name} was deleted while it was executed",
+                hint="What it had evicted so far is in the log of this Job.",
+            )
+        return stored

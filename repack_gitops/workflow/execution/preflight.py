@@ -34,11 +34,28 @@ class PlanDrifted(Refused):
     reason = "PlanDrifted"
 
 
+class PreparationFailed(Refused):
+    """The live plan could not be made or did not stand up to its judge."""
+
+    reason = "ExecutionPreparationFailed"
+
+
+class InvalidConfiguration(Refused):
+    """What the run asks for means nothing on this cluster."""
+
+    reason = "InvalidConfiguration"
+
+
+#: Clocks of planner and executor may disagree by that much.
+CLOCK_SKEW = timedelta(minutes=5)
+
+
 def required_access(namespace: str, namespaces: Collection[str]) -> tuple[Access, ...]:
     """Return every permission an executor needs, for victims in ``namespaces``."""
     group, volcano = "repack.volcano.sh", "scheduling.volcano.sh"
     cluster = [
         Access("list", "", "nodes"),
+        Access("get", "", "pods"),
         Access("list", "", "pods"),
         Access("watch", "", "pods"),
         Access("list", volcano, "podgroups"),
@@ -76,11 +93,14 @@ def check_access(cluster: Cluster, namespace: str, namespaces: Collection[str]) 
 
 def check_time(policy: RepackPolicy, plan: RepackRun, now: datetime) -> None:
     """Raise PlanExpired for a plan that is too old, PreflightFailed outside the policy's windows."""
-    planned = parse_timestamp(plan.metadata.annotations.get(PLANNED_AT) or _completion(plan))
-    age, most = now - planned, timedelta(milliseconds=parse_duration(policy.spec.approval.max_plan_age))
-    if age > most:
+    age, most = now - _planned_at(plan), policy.spec.approval.max_plan_age
+    if age < -CLOCK_SKEW:
+        raise PreflightFailed(
+            f"the plan was made {_hours(-age)} in the future", hint="Nothing was evicted. Compare the clocks, or propose again."
+        )
+    if age > _duration(most):
         raise PlanExpired(
-            f"the plan is {_hours(age)} old; policy {policy.metadata.name} allows {policy.spec.approval.max_plan_age}",
+            f"the plan is {_hours(age)} old; policy {policy.metadata.name} allows {most}",
             hint="Nothing was evicted. The next proposal plans anew.",
         )
     closed = why_closed(policy.spec.windows, now)
@@ -88,10 +108,38 @@ def check_time(policy: RepackPolicy, plan: RepackRun, now: datetime) -> None:
         raise PreflightFailed(f"execution is not allowed now: {closed}", hint="Nothing was evicted.")
 
 
-def _completion(plan: RepackRun) -> str:
-    if plan.status is None or not plan.status.completion_time:
+def why_no_further(policy: RepackPolicy, started: str, now: datetime) -> str:
+    """Return why no further node may be started at ``now``, or an empty string.
+
+    Parameters
+    ----------
+    started
+        RFC 3339: when the live plan was made; a run that was interrupted for long finds another cluster.
+    """
+    age, most = now - parse_timestamp(started), policy.spec.approval.max_plan_age
+    if age > _duration(most):
+        return f"the live plan is {_hours(age)} old; policy {policy.metadata.name} allows {most}"
+    return why_closed(policy.spec.windows, now) or ""
+
+
+def _planned_at(plan: RepackRun) -> datetime:
+    completion = plan.status.completion_time if plan.status else ""
+    text = plan.metadata.annotations.get(PLANNED_AT) or completion
+    if not text:
         raise PreflightFailed("plan.yaml does not say when it was made", hint="Propose the run again.")
-    return plan.status.completion_time
+    try:
+        planned = parse_timestamp(text)
+    except ValueError:
+        planned = None
+    if planned is None or planned.tzinfo is None:
+        raise PreflightFailed(
+            f"plan.yaml says it was made at {text!r}, which is no time with a zone", hint="Propose the run again."
+        )
+    return planned
+
+
+def _duration(text: str) -> timedelta:
+    return timedelta(milliseconds=parse_duration(text))
 
 
 def _hours(age: timedelta) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from repack_gitops.kube.interface import Cluster
 from repack_gitops.model.cluster import ClusterSnapshot
-from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.plan import Fragmentation
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.workflow.clock import Clock
 from repack_gitops.workflow.execution.lock import ExecutorLock
+from repack_gitops.workflow.execution.replanning import live_snapshot
 
 APART_SECONDS = 5.0
 
@@ -27,11 +27,9 @@ class Verified:
 
 def verify_result(cluster: Cluster, clock: Clock, lock: ExecutorLock, planned: Sequence[str], resource: str) -> Verified:
     """List twice, at least five seconds apart, and return what both say."""
-    first = _free(build_snapshot(cluster.list_objects()), planned, resource)
-    lock.check()
+    first = _free(live_snapshot(cluster, clock, lock), planned, resource)
     clock.sleep(APART_SECONDS)
-    lock.check()
-    snapshot = build_snapshot(cluster.list_objects())
+    snapshot = live_snapshot(cluster, clock, lock)
     second = _free(snapshot, planned, resource)
     return Verified(tuple(n for n in planned if n in second), first == second, fragmentation(snapshot, resource))
 

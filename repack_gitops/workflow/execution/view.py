@@ -36,14 +36,15 @@ class LiveView:
                 self._put(pod)
                 return [pod]
 
-    def pod(self, key: Key) -> Pod | None:
-        """Return the pod of that name now."""
-        return self._pods.get(key)
-
-    def alive(self, key: Key, uid: str) -> bool:
-        """Tell whether the pod of that name is still the one with ``uid``."""
+    def pod(self, key: Key, uid: str) -> Pod | None:
+        """Return the pod of that name if it is still the one with ``uid``."""
         pod = self._pods.get(key)
-        return pod is not None and pod.uid == uid
+        return pod if pod is not None and pod.uid == uid else None
+
+    def holds(self, key: Key, uid: str) -> bool:
+        """Tell whether that pod still holds resources: it is there, terminating or not, and has not finished."""
+        pod = self.pod(key, uid)
+        return pod is not None and pod.active
 
     def pods(self) -> Iterable[Pod]:
         """Return all pods."""

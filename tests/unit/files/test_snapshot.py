@@ -28,6 +28,7 @@ def refusal(folder: Path, content: bytes) -> InvalidInput:
         read_snapshot(file)
     assert caught.value.message.startswith(f"{file}: ")
     assert "\n" not in caught.value.message
+    assert len(caught.value.message) < 600
     return caught.value
 
 
@@ -181,6 +182,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "broken UTF-16": (b"\xff\xfe{\0}", "broken UTF-16 text"),
     "broken UTF-8 in JSON": (as_json(list_of(node())).replace(b'"n1"', b'"n\xff"'), "item 0: "),
     "deep JSON": (b'{"kind":"List","items":' + b"[" * 100_000, "broken JSON: "),
+    "a kind that is a novel": (b"kind: |\n" + b"  word word\n" * 1000 + b"items: []\n", "a single word word word"),
     "deep YAML": (b"kind: List\nitems: " + b"[" * 600 + b"]" * 600, "YAML nested too deeply"),
     "very deep YAML": (b"kind: List\nitems: " + b"[" * 20_000, "broken YAML: line 2, column "),
     "YAML with a key twice": (b"kind: List\nitems: []\nitems: []\n", "'items' occurs twice in one List"),

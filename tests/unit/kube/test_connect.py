@@ -14,6 +14,7 @@ from repack_gitops.errors import Forbidden, InvalidInput
 from repack_gitops.kube.api_server import ApiServer, Request
 from repack_gitops.kube.client import connect
 from repack_gitops.kube.connect import open_api_server
+from repack_gitops.kube.credentials import ClientCredentials
 from tests.unit.kube.fake_api import FakeApi, Reply
 
 READ = Request("get things", "GET", "/things")
@@ -178,6 +179,15 @@ def test_without_any_configuration_the_error_says_what_to_name(tmp_path: Path) -
     assert "--kubeconfig" in caught.value.hint
     with pytest.raises(InvalidInput, match="no kubeconfig to look for context x"):
         open_api_server(context="x", environment={}, service_account=tmp_path)
+
+
+def test_credentials_that_cannot_be_renewed_are_an_error() -> None:
+    class Configuration:
+        def auth_settings(self) -> dict[str, Any]:
+            raise OSError("identity provider is down")
+
+    with pytest.raises(Forbidden, match="cannot renew the credentials of the kubeconfig: identity provider is down"):
+        ClientCredentials(Configuration()).headers()
 
 
 def test_half_a_service_account_is_an_error(tmp_path: Path) -> None:

@@ -148,6 +148,12 @@ def test_a_node_that_joined_meanwhile_is_listed_once_more(cluster: LiveCluster, 
     assert build_snapshot(objects).pods[0].node == "n2"
 
 
+def test_a_finished_pod_may_outlive_its_node(cluster: LiveCluster, fake: FakeApi) -> None:
+    fake.answer(page(node("n1")), page(pod("p", "gone") | {"status": {"phase": "Succeeded"}}), page())
+    assert names(cluster.list_objects()) == ["n1", "p"]
+    assert [s.path for s in fake.seen].count("/api/v1/nodes") == 1
+
+
 def test_a_vcjob_that_is_not_installed_yields_nothing(cluster: LiveCluster, fake: FakeApi) -> None:
     fake.answer(page(), page(), page(), NOT_SERVED)
     assert list(cluster.list_objects()) == []

@@ -99,13 +99,14 @@ def expression(operator: str, *values: str, key: str = "rank") -> NodeTerm:
     return NodeTerm((NodeRequirement(key, operator, values),))
 
 
-class TestNodeAffinity:
-    LABELS = {"labels": {"pool": "x", "rank": "10", "kubernetes.io/hostname": "b"}}
+LABELS = {"labels": {"pool": "x", "rank": "10", "kubernetes.io/hostname": "b"}}
 
+
+class TestNodeAffinity:
     def test_node_selector_needs_every_label(self) -> None:
-        assert moves_with(self.LABELS, Constraints(node_selector=(("pool", "x"), ("rank", "10"))))
-        assert not moves_with(self.LABELS, Constraints(node_selector=(("pool", "x"), ("rank", "9"))))
-        assert not moves_with(self.LABELS, Constraints(node_selector=(("zone", ""),)))
+        assert moves_with(LABELS, Constraints(node_selector=(("pool", "x"), ("rank", "10"))))
+        assert not moves_with(LABELS, Constraints(node_selector=(("pool", "x"), ("rank", "9"))))
+        assert not moves_with(LABELS, Constraints(node_selector=(("zone", ""),)))
 
     @pytest.mark.parametrize(
         ("term", "matches"),
@@ -133,29 +134,29 @@ class TestNodeAffinity:
         ],
     )
     def test_operators(self, term: NodeTerm, matches: bool) -> None:
-        assert moves_with(self.LABELS, affinity(term)) is matches
+        assert moves_with(LABELS, affinity(term)) is matches
 
     @pytest.mark.parametrize("value", ["1_0", "９", "9223372036854775808", ""])
     def test_numbers_are_those_of_go(self, value: str) -> None:
         """Labels may hold underscores; Python would read 1_0 as 10. Kubernetes compares 64-bit decimal integers."""
         assert not moves_with({"labels": {"rank": value}}, affinity(expression("Gt", "1")))
-        assert not moves_with(self.LABELS, affinity(expression("Gt", value)))
+        assert not moves_with(LABELS, affinity(expression("Gt", value)))
 
     def test_terms_are_joined_by_or_and_expressions_by_and(self) -> None:
-        assert moves_with(self.LABELS, affinity(expression("In", "9"), expression("In", "10")))
+        assert moves_with(LABELS, affinity(expression("In", "9"), expression("In", "10")))
         both = NodeTerm((NodeRequirement("rank", "In", ("10",)), NodeRequirement("pool", "In", ("y",))))
-        assert not moves_with(self.LABELS, affinity(both))
+        assert not moves_with(LABELS, affinity(both))
 
     def test_selector_and_affinity_must_both_hold(self) -> None:
         both = Constraints(node_selector=(("pool", "y"),), node_terms=(expression("In", "10"),))
-        assert not moves_with(self.LABELS, both)
+        assert not moves_with(LABELS, both)
 
     @pytest.mark.parametrize("terms", [(), (NodeTerm(),)], ids=["no term", "empty term"])
     def test_nothing_matches_nothing(self, terms: tuple[NodeTerm, ...]) -> None:
-        assert not moves_with(self.LABELS, affinity(*terms))
+        assert not moves_with(LABELS, affinity(*terms))
 
     def test_an_empty_term_spoils_no_other(self) -> None:
-        assert moves_with(self.LABELS, affinity(NodeTerm(), expression("Exists")))
+        assert moves_with(LABELS, affinity(NodeTerm(), expression("Exists")))
 
     @pytest.mark.parametrize(
         ("operator", "values", "matches"),
@@ -163,12 +164,12 @@ class TestNodeAffinity:
     )
     def test_match_fields(self, operator: str, values: tuple[str, ...], matches: bool) -> None:
         term = NodeTerm((), (NodeRequirement("metadata.name", operator, values),))
-        assert moves_with(self.LABELS, affinity(term)) is matches
+        assert moves_with(LABELS, affinity(term)) is matches
         with_label = NodeTerm((NodeRequirement("pool", "In", ("y",)),), term.fields)
-        assert not moves_with(self.LABELS, affinity(with_label))
+        assert not moves_with(LABELS, affinity(with_label))
 
     def test_the_reason_names_the_label(self) -> None:
-        reason = node_affinity.why_not(Constraints(node_selector=(("pool", "y"),)), node("b", **self.LABELS))
+        reason = node_affinity.why_not(Constraints(node_selector=(("pool", "y"),)), node("b", **LABELS))
         assert str(reason) == "NodeAffinity: nodeSelector pool=y does not match"
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
 
-import msgspec
 import pytest
 
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, HostPort, Owner, PodGroup, Taint
@@ -18,6 +17,7 @@ from repack_gitops.planner import verify as verify_module
 from repack_gitops.planner.verify import verify
 from tests.unit.planner.build import GPU, cluster, layout, node, only_nodes, pod, spec, without_groups
 from tests.unit.planner.random_clusters import random_case
+from tests.unit.planner.replay import replay_fits
 
 PORT = Constraints(host_ports=(HostPort(80, "TCP", "0.0.0.0"),))  # noqa: S104
 
@@ -240,15 +240,12 @@ def test_plans_moved_at_random_are_judged_like_a_replay(seed: int) -> None:
     assert verify(case.snapshot, case.spec, good) == ()
     if not good.moves:
         return
-    from tests.unit.planner.replay import replay_fits
-
     chosen = good.moves[seed % len(good.moves)]
     for target in case.snapshot.nodes:
         steps = tuple(
             replace(s, moves=tuple(replace(m, to_node=target.name) if m == chosen else m for m in s.moves)) for s in good.steps
         )
-        stays = good.stays
-        spoilt = replace(good, steps=steps, stays=stays)
+        spoilt = replace(good, steps=steps)
         assert (verify(case.snapshot, case.spec, spoilt) == ()) == replay_fits(case.snapshot, spoilt)
 
 
@@ -265,8 +262,3 @@ def test_threshold_is_judged_exactly() -> None:
     third = evaluate(layout((4, 2, 0)), spec())
     assert verify(layout((4, 2, 0)), spec(33), third) == ()
     assert "the gain is below minFragImprovementPercent" in verify(layout((4, 2, 0)), spec(34), third)
-
-
-def test_options_default_to_the_planners() -> None:
-    assert verify(SNAPSHOT, spec(), GOOD, PlannerOptions()) == verify(SNAPSHOT, spec(), GOOD)
-    assert msgspec.structs.asdict(spec()) is not None

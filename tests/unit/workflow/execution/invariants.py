@@ -101,7 +101,7 @@ def _left_behind(world: World) -> Iterator[str]:
         return
     for call in world.calls:
         pod = world.pod(call.args[1], call.args[0]) if call.name == "nominate" else None
-        if pod is not None and pod.uid == call.args[2] and pod.nominated_node and not pod.node:
+        if pod is not None and pod.uid == call.args[2] and pod.nominated_node and not (pod.node or pod.terminating):
             yield f"{pod.name} still waits with our nomination to {pod.nominated_node}"
 
 

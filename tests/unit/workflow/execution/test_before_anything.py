@@ -69,7 +69,7 @@ def test_nothing_of_the_plan_is_left() -> None:
         made.world.finish(name)
     for i in range(3):
         made.world.add_pod(pod(f"new-{i}", f"n{i}", 1))
-    refused(made, "PlanDrifted", "Nothing was evicted", "nothing of the approved plan is left")
+    refused(made, "PlanDrifted", "Nothing was evicted", "nothing of it is left")
 
 
 def test_what_is_left_gains_less_than_the_goal() -> None:
@@ -80,7 +80,7 @@ def test_what_is_left_gains_less_than_the_goal() -> None:
     made.world.finish("solo")
     made.world.add_pod(pod("guest", "n2", 8))
     refused(made, "PlanDrifted", "gains", "30")
-    assert "nothing of the approved plan is left" not in status_of(made.world).message
+    assert "nothing of it is left" not in status_of(made.world).message
 
 
 def test_budget_envelope_answers_as_volcano_does() -> None:

@@ -14,7 +14,9 @@ from repack_gitops.workflow.execution.lock import LAST_FINISH
 from tests.unit.workflow.execution.fakes import Killed, answer, fail
 from tests.unit.workflow.execution.invariants import evictions
 from tests.unit.workflow.execution.scenarios import (
+    GPU,
     LEASE,
+    RUN,
     Bed,
     bed,
     node,
@@ -25,13 +27,15 @@ from tests.unit.workflow.execution.scenarios import (
     several,
     status_of,
 )
+from tests.unit.workflow.execution.world import World
 
 DONE = ("ExecutionCompleted", "ExecutionCompletedWithAlternativePlacement")
+Make = Callable[[], Bed]
 
 
-def slow_web() -> Bed:
+def web() -> Bed:
     """ReplicaSets only: nothing about a replacement's name tells whom it replaces."""
-    made = bed(
+    return bed(
         [node(n) for n in ("n0", "n1", "n2", "n8")],
         [
             *(pod(f"web-x{i}", "n0", 1, "ReplicaSet", "web", grace=20) for i in range(2)),
@@ -39,55 +43,88 @@ def slow_web() -> Bed:
             pod("stay", "n2", 4, None),
         ],
     )
-    made.world.behaviour.bind_delay = 8.0
+
+
+def slow(make: Make) -> Bed:
+    """A scheduler that leaves a restarted executor the time to nominate."""
+    made = make()
+    made.world.behaviour.bind_delay = 90.0
     return made
 
 
-def calls_of(make: Callable[[], Bed]) -> int:
+def packing(make: Make) -> Bed:
+    """A scheduler that packs cards by itself, as binpack with a weight on the card resource does."""
+    made = make()
+    made.world.behaviour.choose = lambda world, found, fitting: max(fitting, key=lambda n: (cards_on(world, n), n), default=None)
+    return made
+
+
+def cards_on(world: World, name: str) -> int:
+    return sum(p.requests.get(GPU, 0) for p in map(world.pod, world.on(name)) if p is not None and p.node == name)
+
+
+def calls_of(make: Make) -> int:
     made = make()
     port = made.process()
     made.execute(port)
     return len(port.calls)
 
 
-def crash_at(make: Callable[[], Bed], number: int, *, after: bool, down: float = 2.0) -> Bed:
+def crash_at(make: Make, number: int, *, after: bool) -> Bed:
+    """Kill the first process at that call, then start others until one comes to an end."""
     made = make()
     port = made.process()
     port.kill_at(number, after=after)
     with pytest.raises(Killed):
         made.execute(port)
-    made.clock.advance(down)
     for _ in range(5):
+        made.clock.advance(10)
         try:
             made.execute()
         except RepackError:
-            made.clock.advance(10)
-        else:
-            return made
+            continue
+        return made
     raise AssertionError(f"killed at call {number}: no end after five restarts")
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("make", [one_node, several, slow_web])
-def test_killed_at_every_call(make: Callable[[], Bed], after: bool) -> None:
+@pytest.mark.parametrize("way", [slow, packing])
+@pytest.mark.parametrize("make", [one_node, several, web])
+def test_killed_at_every_call_and_healed(make: Make, way: Callable[[Make], Bed], after: bool) -> None:
     """`check` runs after every process: nothing evicted twice or unrecorded, no double claim, no nomination left."""
     broken = {}
-    for number in range(1, calls_of(make) + 1):
-        made = crash_at(make, number, after=after)
+    for number in range(1, calls_of(lambda: way(make)) + 1):
+        made = crash_at(lambda: way(make), number, after=after)
         status, planned = status_of(made.world), made.assignment().approved.plan.freed_nodes
         occupied = [n for n in planned if made.world.on(n)]
         lease = made.world.leases[LEASE]
         tidy = lease.holder == "" and LAST_FINISH in lease.annotations
-        if reason(made.world.runs["nightly-1"]) not in DONE or occupied or not tidy:
+        if reason(made.world.runs[RUN]) not in DONE or occupied or not tidy:
             broken[number] = (status.message, occupied, tidy)
     assert broken == {}
 
 
-@pytest.mark.parametrize("make", [one_node, several])
-def test_killed_twice(make: Callable[[], Bed]) -> None:
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("make", [one_node, several, web])
+def test_killed_at_every_call_and_truthful(make: Make, after: bool) -> None:
+    """A scheduler that spreads binds a replacement before the next process can nominate it: lost benefit, told as such."""
+    for number in range(1, calls_of(make) + 1):
+        made = crash_at(make, number, after=after)
+        status, planned = status_of(made.world), made.assignment().approved.plan.freed_nodes
+        occupied = [n for n in planned if made.world.on(n)]
+        elsewhere = [n for n in ("n8", "n9") if n in made.world.nodes and made.world.on(n)]
+        gained = not occupied and not elsewhere
+        assert (status.phase == "Succeeded") == gained, (number, status.message, occupied, elsewhere)
+        result = status.result
+        assert result is not None
+        assert sorted(result.freed_nodes) == sorted(set(planned) - set(occupied)), number
+
+
+@pytest.mark.parametrize("make", [one_node, several, web])
+def test_killed_twice(make: Make) -> None:
     """A second death in the middle of the recovery, at every call of it."""
-    for number in range(1, calls_of(make) + 1, 3):
-        made = make()
+    for number in range(1, calls_of(lambda: packing(make)) + 1, 3):
+        made = packing(make)
         first = made.process()
         first.kill_at(number, after=True)
         with pytest.raises(Killed):
@@ -99,7 +136,7 @@ def test_killed_twice(make: Callable[[], Bed]) -> None:
         except Killed:
             made.clock.advance(1)
             made.execute()
-        assert reason(made.world.runs["nightly-1"]) in DONE, number
+        assert reason(made.world.runs[RUN]) in DONE, number
 
 
 def test_killed_and_down_for_long() -> None:

@@ -75,7 +75,7 @@ def test_one_victim_that_may_not_go_keeps_the_whole_node() -> None:
     made.execute(port)
     assert evictions(port.calls) == ["db-0", "solo"]
     assert made.world.on("n0") == ["job-0", "web-x1"]
-    assert all("node n0 skipped" in relocation(made.world, v).eviction.message for v in ("job-0", "web-x1"))
+    assert all("node n0 was skipped" in relocation(made.world, v).eviction.message for v in ("job-0", "web-x1"))
 
 
 def test_dry_runs_do_not_add_up() -> None:
@@ -240,6 +240,15 @@ def test_answer_lost_on_the_way_is_not_asked_twice() -> None:
     assert reason(made.execute(port)) == "ExecutionCompleted"
     assert made.world.accepted == ["uid-a-0"]
     assert relocation(made.world, "a-0").eviction.phase is EvictionPhase.ACCEPTED
+
+
+def test_answer_of_the_last_attempt_lost() -> None:
+    """The time is over and the last answer is missing: the pod left all the same, and its replacement must be followed."""
+    made = one_node()
+    port = made.process()
+    port.script("evict", *[answer(BUDGET)] * 6, lost(TransientRefusal("connection reset")))
+    assert reason(made.execute(port)) == "ExecutionCompleted"
+    assert len(port.named("evict")) == 7
 
 
 @pytest.mark.parametrize("owner", ["Job", "ReplicaSet", "StatefulSet"])

@@ -110,7 +110,7 @@ def test_dead_holder_is_taken_over_after_its_time() -> None:
 def test_times_on_the_lease_are_not_believed() -> None:
     """A lease that looks ancient by our clock may be renewed by a holder whose clock is wrong."""
     made = one_node()
-    lease = held(made)
+    lease = held(made, run=RUN)
     put_lease(made.world, replace(lease, renew_time="2001-01-01T00:00:00.000000Z"))
     run = made.execute()
     assert reason(run) == "ExecutionCompleted"
@@ -353,7 +353,7 @@ def test_losing_the_race_for_an_expired_lease() -> None:
     first, _ = lock(world)
     first.acquire("r")
     second, port = lock(world, "second")
-    assert isinstance(second.acquire("s"), Wait)
+    assert isinstance(second.acquire("r"), Wait)
     world.clock.advance(61)
     port.script("put_lease", answer(Conflict("changed")))
-    assert second.acquire("s") == Wait("AnotherRunActive", "another executor took the lease first")
+    assert second.acquire("r") == Wait("AnotherRunActive", "another executor took the lease first")

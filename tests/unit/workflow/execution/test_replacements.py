@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from repack_gitops.kube.interface import NotNominated
+from repack_gitops.kube.interface import Nominated, NotNominated
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import Pod
 from repack_gitops.model.run import PlacementPhase
-from tests.unit.workflow.execution.fakes import answer, fail, lost, meanwhile
+from tests.unit.workflow.execution.fakes import answer, fail, meanwhile
 from tests.unit.workflow.execution.invariants import nominations
 from tests.unit.workflow.execution.scenarios import (
     Bed,
@@ -161,32 +161,25 @@ def test_no_room_left_clears_our_nomination() -> None:
 
 
 def test_two_replacements_are_not_promised_one_slot() -> None:
-    """Both planned nodes fill up; what is left has room for one here and one there."""
+    """Both planned nodes fill up; what is left has room for one here and one there, and the first is not born yet."""
     made = bed(
-        [node(n) for n in ("n0", "n1", "n2", "n3", "n8")],
+        [node(n) for n in ("n0", "n1", "n2", "n3", "n4", "n8")],
         [
             pod("a", "n0", 2),
             pod("b", "n0", 2),
-            pod("stay1", "n1", 4, None),
-            pod("stay2", "n2", 6, None),
-            pod("stay3", "n3", 5, None),
+            *(pod(f"stay{i}", f"n{i}", cards, None) for i, cards in ((1, 6), (2, 6), (3, 5), (4, 5))),
         ],
     )
     made.spec = with_grace(30)
-    approved = made.approve()
-    targets = {p.to_node for m in approved.plan.moves for p in m.pods}
-    assert targets == {"n1"} or len(targets) == 2
     port = made.process()
 
     def fill() -> None:
-        for name in sorted(targets):
-            free = 8 - sum(p.requests["nvidia.com/gpu"] for p in map(made.world.pod, made.world.on(name)) if p) // 1000
-            made.world.add_pod(pod(f"guest-{name}", name, free, None))
+        for name in ("n1", "n2"):
+            made.world.add_pod(pod(f"guest-{name}", name, 2, None))
 
     port.script("dry_run", meanwhile(fill))
-    made.execute(port)
-    nodes = [n for _, n in nominations(port.calls)]
-    assert len(nodes) == len(set(nodes)), nodes
+    assert reason(made.execute(port)) == "ExecutionCompletedWithAlternativePlacement"
+    assert nominations(port.calls) == [("a", "n3"), ("b", "n4")]
 
 
 # ---- claims ----
@@ -217,7 +210,13 @@ def test_nomination_whose_answer_was_lost_is_cleared_too() -> None:
     made = one_node()
     made.world.behaviour.bind_delay = 10_000.0
     port = made.process()
-    port.script("nominate", lost(NotNominated("connection reset", transient=True)), *[answer(NotNominated("no", True))] * 40)
+    original = port.nominate
+
+    def broken(namespace: str, name: str, uid: str, node: str | None) -> Nominated | NotNominated:
+        found = original(namespace, name, uid, node)
+        return NotNominated("connection reset", transient=True) if node else found
+
+    port.nominate = broken  # type: ignore[method-assign]
     made.execute(port)
     waiting = made.world.pod("a-0")
     assert waiting is not None
@@ -255,8 +254,8 @@ def test_scale_out_before_the_eviction_is_not_claimed() -> None:
     port = made.process()
     extra: list[Pod] = []
     port.script("evict", meanwhile(lambda: extra.append(made.world.add_pod(pod("web-more", None, 1, "ReplicaSet", "web")))))
-    run = made.execute(port)
-    assert reason(run) in ("ExecutionCompleted", "ExecutionCompletedWithAlternativePlacement")
+    made.world.behaviour.choose = to("n8", "n9")
+    made.execute(port)
     assert relocation(made.world, "web-x1").placement.replacement_pod_uid != extra[0].uid
     assert extra[0].name not in [name for name, _ in nominations(port.calls)]
 

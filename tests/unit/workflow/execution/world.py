@@ -220,7 +220,7 @@ class World:
 
     def _recreate(self, pod: wire.Pod) -> None:
         owner, name = self._owner(pod), pod.metadata.name
-        if owner.name in self.behaviour.dead_owners:
+        if not pod.metadata.owner_references or owner.name in self.behaviour.dead_owners:
             return
         if owner.kind in GENERATED:
             name = f"{owner.name}-r{next(self._numbers)}"

@@ -1,0 +1,1 @@
+"""Benchmarks: they print a table and save JSON; nothing here is a test."""

@@ -1,0 +1,1 @@
+"""Example clusters and runs; ``python -m examples.generate`` makes the clusters."""

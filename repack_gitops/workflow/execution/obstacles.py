@@ -1,0 +1,98 @@
+"""Why a node's victims cannot all go now: asked before the first of them is evicted (spec 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from repack_gitops.kube.interface import (
+    BudgetRefused,
+    Evicted,
+    EvictionAnswer,
+    PermanentRefusal,
+    PodGone,
+    Throttled,
+    TransientRefusal,
+)
+from repack_gitops.model.cluster import Pod, PodDisruptionBudget
+from repack_gitops.model.status import counted
+from repack_gitops.workflow.execution.follower import Follower
+from repack_gitops.workflow.execution.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What is in the way, whether it may pass by itself, and the seconds the server asks to wait (0: it did not say)."""
+
+    why: str
+    passing: bool = False
+    wait: float = 0.0
+
+
+class Obstacles:
+    """Asks the cluster; changes nothing."""
+
+    def __init__(self, session: Session, follower: Follower) -> None:
+        self._cluster, self._settings, self._follower = session.cluster, session.settings, follower
+
+    def of(self, victims: Sequence[tuple[int, Pod]]) -> Obstacle | None:
+        """Return what keeps ``victims`` (with their indices) from going together, or None.
+
+        Each is evicted by dry run; dry runs do not add up, so every budget is compared with the sum; and each must have
+        a place to go now.
+        """
+        self._follower.pump(0)
+        room = self._follower.why_no_room(victims)
+        if room is not None:
+            return Obstacle(room)
+        budgets = self._cluster.list_budgets()
+        pods = [pod for _, pod in victims]
+        return next((o for pod in pods if (o := self._dry_run(pod, budgets)) is not None), None) or self._sum(pods, budgets)
+
+    def _dry_run(self, victim: Pod, budgets: Sequence[PodDisruptionBudget]) -> Obstacle | None:
+        answer: EvictionAnswer = self._cluster.evict(
+            victim.namespace,
+            victim.name,
+            victim.uid,
+            grace_period_seconds=self._settings.grace_period_seconds,
+            dry_run=True,
+        )
+        name = f"{victim.namespace}/{victim.name}"
+        match answer:
+            case Evicted() | PodGone():
+                return None
+            case BudgetRefused(message=message, retry_after=seconds):
+                recovering = any(self._recovering(b) for b in budgets if b.selects(victim))
+                return Obstacle(f"{name}: {message}", recovering, seconds)
+            case Throttled(message=message, retry_after=seconds):
+                return Obstacle(f"{name}: {message}", passing=True, wait=seconds)
+            case TransientRefusal(message=message):
+                return Obstacle(f"{name}: {message}", passing=True)
+            case PermanentRefusal(message=message):
+                return Obstacle(f"{name}: {message}")
+        assert_never(answer)
+
+    def _sum(self, victims: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> Obstacle | None:
+        for budget in budgets:
+            needed = sum(1 for v in victims if budget.selects(v) and _charged(v, budget))
+            if needed > budget.disruptions_allowed:
+                allowed = counted(budget.disruptions_allowed, "disruption")
+                verb = "is" if needed == 1 else "are"
+                why = f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {allowed}, {needed} {verb} needed"
+                return Obstacle(why, self._recovering(budget))
+        return None
+
+    def _recovering(self, budget: PodDisruptionBudget) -> bool:
+        """Tell whether the budget may soon allow more: a pod of it is leaving or not Ready yet, or its status is old."""
+        if not budget.observed:
+            return True
+        return any(budget.selects(p) and p.active and (p.terminating or not p.ready) for p in self._follower.view.pods())
+
+
+def _charged(victim: Pod, budget: PodDisruptionBudget) -> bool:
+    """Tell whether evicting ``victim`` uses up the budget: a pod that is not Ready may go free of charge."""
+    if victim.ready:
+        return True
+    enough = budget.current_healthy >= budget.desired_healthy > 0
+    return budget.unhealthy_policy != "AlwaysAllow" and not enough

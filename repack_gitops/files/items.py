@@ -39,7 +39,7 @@ class Item:
 
         Raises
         ------
-        msgspec.DecodeError, msgspec.ValidationError
+        UNREADABLE
             The value is broken or has a wrong type; the message names the field.
         """
         if isinstance(self.value, Raw):

@@ -9,7 +9,7 @@ import msgspec
 from repack_gitops.errors import InvalidInput
 from repack_gitops.files.contents import TAKE_AGAIN
 from repack_gitops.files.items import Item, check_complete_list, decoder, item_type
-from repack_gitops.model.kubernetes import ListMeta, TypeMeta, Wire
+from repack_gitops.model.kubernetes import UNREADABLE, ListMeta, TypeMeta, Wire
 
 
 class _Document(Wire, frozen=True):
@@ -29,7 +29,7 @@ def json_items(content: bytearray) -> Iterator[Item]:
     """
     try:
         document = msgspec.json.decode(content, type=_Document)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise InvalidInput(f"broken JSON: {error}", hint=TAKE_AGAIN) from error
     of_list = TypeMeta(api_version=document.api_version, kind=document.kind)
     check_complete_list(of_list, document.metadata)
@@ -40,6 +40,6 @@ def json_items(content: bytearray) -> Iterator[Item]:
 def _type(raw: msgspec.Raw, index: int) -> TypeMeta:
     try:
         found: TypeMeta = decoder(TypeMeta).decode(raw)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise InvalidInput(f"item {index}: {error}", hint=TAKE_AGAIN) from error
     return found

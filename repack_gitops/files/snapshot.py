@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from repack_gitops.errors import InvalidInput
 from repack_gitops.files.contents import STANDARD_INPUT, TAKE_AGAIN, read_content
 from repack_gitops.files.items import Item
@@ -21,7 +19,7 @@ from repack_gitops.files.snapshot_writer import write_snapshot
 from repack_gitops.files.yaml_lists import yaml_items
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.kubernetes import KINDS, ObjectMeta, Wire, keep_annotations
+from repack_gitops.model.kubernetes import KINDS, UNREADABLE, ObjectMeta, Wire, keep_annotations
 
 __all__ = ["read_objects", "read_snapshot", "write_snapshot"]
 
@@ -114,7 +112,7 @@ def _struct(item: Item) -> type[Wire] | None:
 def _decoded(item: Item, struct: type[Wire]) -> Wire:
     try:
         decoded = item.convert(struct)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise InvalidInput(f"{_name(item)}: {_said(error)}", hint=TAKE_AGAIN) from error
     keep_annotations(decoded.metadata)  # type: ignore[attr-defined]
     return decoded
@@ -129,6 +127,6 @@ def _said(error: Exception) -> str:
 def _name(item: Item) -> str:
     try:
         meta = item.convert(_Named).metadata
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         return item.type_meta.kind
     return f"{item.type_meta.kind} {meta.namespace}/{meta.name}" if meta.namespace else f"{item.type_meta.kind} {meta.name}"

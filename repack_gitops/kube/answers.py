@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from repack_gitops.errors import ClusterUnavailable, Forbidden, InvalidInput, RepackError
-from repack_gitops.model.kubernetes import Wire
+from repack_gitops.model.kubernetes import UNREADABLE, Wire
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ def read_status(answer: Answer) -> Status:
     """Return the Status in ``answer``, or its text as one: proxies and overloaded servers answer in plain text."""
     try:
         status = msgspec.json.decode(answer.body, type=Status)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         text = " ".join(answer.body.decode(errors="replace").split())
         return Status(message=text[:_MAX_SHOWN] or "(no message)", code=answer.code)
     return status if status.kind == "Status" else Status(message="(no message)", code=answer.code)
@@ -91,7 +91,7 @@ def decode(answer: Answer, decoder: msgspec.json.Decoder[T], what: str) -> T:
     """
     try:
         return decoder.decode(answer.body)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except UNREADABLE as error:
         raise ClusterUnavailable(f"cannot {what}: the answer is unreadable: {error}", hint=_TRUNCATED) from error
 
 

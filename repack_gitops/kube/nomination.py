@@ -10,6 +10,7 @@ from repack_gitops.kube.answers import Answer, NoAnswer, failure, read_status
 from repack_gitops.kube.api_server import MERGE_PATCH, ApiServer, Request
 from repack_gitops.kube.interface import Nominated, NotNominated
 from repack_gitops.kube.resources import PODS
+from repack_gitops.model.kubernetes import UNREADABLE
 
 
 class _Spec(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,7 +52,7 @@ def _accepted(answer: Answer, node: str | None) -> Nominated | NotNominated:
     """Before Kubernetes 1.35 a bound pod takes a nomination, which then means nothing."""
     try:
         bound_to = _bound.decode(answer.body).spec.node_name
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return NotNominated("the answer is unreadable", transient=True)
     if node is not None and bound_to:
         return NotNominated(f"the pod is bound to {bound_to} already")

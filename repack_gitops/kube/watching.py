@@ -89,7 +89,7 @@ def _events(pieces: Iterable[bytes]) -> Iterator[PodEvent]:
                 raise _failed(_status.decode(event.object))
             if event.type != "BOOKMARK":
                 yield _pod_event(event, decoder)
-    except msgspec.MsgspecError as error:
+    except wire.UNREADABLE as error:
         raise ClusterUnavailable(f"cannot watch pods: an event is unreadable: {error}", hint="Check proxies.") from error
 
 

@@ -12,6 +12,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, field
 
+#: What decoding raises; releases of msgspec differ in how they report broken UTF-8.
+UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
 Quantity = str | int | float
 Count = Annotated[int, Meta(ge=0)]
 

@@ -6,7 +6,7 @@ their receivers are spread over the cluster, so that few lean on the same node. 
 operations instead of a search per candidate.
 
 A witness only proves that the victims fit together; where they really go is ``trial.first_placement``'s to say. When one
-falls, its receivers that still fit are kept and the others replaced; where that leads nowhere, ``first_placement``
+falls, its receivers that still fit are kept and the others replaced; where that leads nowhere, ``trial.any_placement``
 searches all placements. Receivers only ever lose room and emptied nodes never receive, so a candidate for which that
 search finds nothing is stuck for good. The set of feasible candidates is therefore exact in every round (but for the
 bound ``trial.TRIES``), whatever witnesses were found before.
@@ -21,7 +21,7 @@ import numpy as np
 
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Flags, Problem, Whole
-from repack_gitops.planner.trial import Trial, first_placement
+from repack_gitops.planner.trial import Trial, any_placement
 
 Classes = tuple[int, ...]
 Receivers = tuple[int, ...]
@@ -122,7 +122,7 @@ class Candidates:
                 flags = trial.open_nodes(pod_class)
                 receiver = self._spread(flags, classes)
                 if not flags[receiver]:
-                    return first_placement(self._occupancy, classes, barred, self._costs)
+                    return any_placement(self._occupancy, classes, barred, self._costs)
             trial.put(pod_class, receiver)
             chosen.append(receiver)
         return tuple(chosen)

@@ -4,8 +4,8 @@
 Where that greedy way leaves a later victim without a place although they do fit together, the guide would pass the
 candidate over; we turn back instead and take the first complete placement in the order of preference. So a candidate is
 feasible exactly if its victims fit together, whatever the preferences are, and a plan exists at all exactly if one is
-found. Measured on small crowded random clusters: 3 in 1,000 commits need to turn back, and passing such candidates
-over frees fewer nodes in 1 of 800 clusters, more in none (``tests/unit/planner/test_reference.py``).
+found. Measured on small crowded random clusters: 2 in 1,000 commits need to turn back, and passing such candidates
+over frees fewer nodes in 1 of 700 clusters, more in none (``tests/unit/planner/test_reference.py``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Flags, Whole
 
-#: Placements tried for one candidate before it counts as stuck: its search could take exponential time. Only victims
-#: that compete for the same few places among very many others come near.
+#: Placements tried for one candidate before a search gives up: it could take exponential time.
 TRIES = 2_000
 #: Rows of a cost matrix (planner.disruption) in the order receivers are compared: breaches, PodGroups, damage, cards, pods.
 _EMPTYING_COST = (1, 0, 2, 3, 4)
@@ -89,6 +88,18 @@ class Trial:
 def first_placement(occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole) -> tuple[int, ...] | None:
     """Return receivers for victims of ``classes``: the first complete placement in the order of preference, or None."""
     return _Descent(occupancy, classes, barred, costs).run()
+
+
+def any_placement(occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole) -> tuple[int, ...] | None:
+    """Return receivers for victims of ``classes``: any that take them all, or None if there are none.
+
+    Victims with the fewest places go first, so that those that cannot be placed together are met at once, and not once
+    for every place of an undemanding one.
+    """
+    places = [np.count_nonzero(occupancy.fits(c)) for c in classes]
+    order = sorted(range(len(classes)), key=lambda k: (places[k], classes[k]))
+    found = _Descent(occupancy, tuple(classes[k] for k in order), barred, costs).run()
+    return None if found is None else tuple(node for _, node in sorted(zip(order, found, strict=True)))
 
 
 class _Descent:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from repack_gitops.errors import Refused
 from repack_gitops.model.run import RepackRun
 from repack_gitops.policy.names import RunPath
+from repack_gitops.workflow.approval import check_approval
 from repack_gitops.workflow.books import base_books
-from repack_gitops.workflow.dispatch import check_approval
 from repack_gitops.workflow.execution.executor import Assignment, Executor
 from repack_gitops.workflow.execution.settings import settings_of
 from repack_gitops.workflow.ports import Ports
-from repack_gitops.workflow.record import Recorded, record
+from repack_gitops.workflow.record import Recorded, check_results_mode, record, tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,15 @@ class Outcome:
 def execute(ports: Ports, executor: Executor, branch: str, path: RunPath, wait_seconds: float) -> Outcome:
     """Execute the run at ``path`` on base branch ``branch`` and commit its result; a finished one is left alone."""
     books = base_books(ports.repository, branch)
+    check_results_mode(books.config())
     if books.finished(path):
+        # Whoever pushed it may have died before the pull request was told.
+        tell(ports.forge, branch, path, books.result(path))
         return Outcome(None, Recorded(books.commit, f"{path.file('result.yaml')} is there already"))
     if path not in books.approved(path.policy):
         raise Refused(f"{path.file('run.yaml')} is not on branch {branch}", hint="Only what is merged is executed.")
     approved, policy = books.approved_run(path), books.policy(path.policy)
-    check_approval(ports.forge, policy, approved)
+    check_approval(ports.forge, branch, policy, approved)
     eviction = approved.run.spec.eviction
     assignment = Assignment(
         approved=approved,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from repack_gitops.errors import ClusterUnavailable, Forbidden, InvalidInput, RepackError, TryAgain
@@ -142,7 +142,7 @@ class _Tick:
         origin = Origin(self._config, policy, path, self._books.commit, self._now)
         evaluation, scene = self._evaluation(policy), self._scout.look(policy.metadata.name)
         standing = self._standing(scene)
-        reused = standing or (scene.orphans[-1] if scene.orphans and scene.orphans[-1].ours else None)
+        reused = standing or self._orphan(policy, scene)
         proposal = self._proposal(origin, evaluation, reused)
         situation = self._situation(policy, evaluation, proposal, standing)
         report = self._act(decide(situation), origin, proposal, standing or reused, situation.verdict)
@@ -164,10 +164,19 @@ class _Tick:
         touched = [s for s in scene.orphans if s.human_commits]
         return next(reversed(touched or [s for s in scene.orphans if s.ours]), None)
 
+    def _orphan(self, policy: RepackPolicy, scene: Scene) -> Standing | None:
+        """Return the branch of a tick that died before its pull request, unless its plan is too old by now."""
+        age = timedelta(milliseconds=parse_duration(policy.spec.approval.max_plan_age))
+        return next((s for s in reversed(scene.orphans) if s.ours and not s.older_than(age, self._now)), None)
+
     def _proposal(self, origin: Origin, evaluation: Evaluation, reused: Standing | None = None) -> Proposal | None:
         if evaluation.verdict is not Verdict.RECOMMENDED:
             return None
         proposal = propose_run(origin, self._cluster(), evaluation, reused.path.run if reused else None)
+        if reused and reused.digest == proposal.digest and reused.planned_at and reused.base_commit:
+            # Nothing will be pushed, so the text tells of the files as they are.
+            made = replace(origin, planned_at=reused.planned_at, base_commit=reused.base_commit)
+            proposal = propose_run(made, self._cluster(), evaluation, reused.path.run)
         forge, branch = self._ports.forge, proposal.path.branch
         files = forge.file_page(branch, proposal.path.directory)
         return proposal.on_forge(files, forge.file_content(branch, proposal.path.file("layout.svg")))

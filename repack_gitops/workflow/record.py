@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from repack_gitops.errors import GitFailed
+from repack_gitops.errors import GitFailed, Refused
 from repack_gitops.forge.interface import Forge, PullRequest
 from repack_gitops.git.interface import Denied, Identity, Protected, Pushed
 from repack_gitops.model.policy import RepositoryConfig
 from repack_gitops.model.run import RepackRun, RunMetadata, new_run
-from repack_gitops.model.trailers import with_trailers
+from repack_gitops.model.trailers import one_line, with_trailers
 from repack_gitops.model.writing import to_yaml
 from repack_gitops.policy.names import PLAN_DIGEST, RunPath
 from repack_gitops.policy.ticket import ticket_of
-from repack_gitops.report.result import result_markdown
+from repack_gitops.report.result import result_comment, result_markdown
+from repack_gitops.workflow.approval import approvers, merged_request
 from repack_gitops.workflow.books import Books
 from repack_gitops.workflow.clock import parse_timestamp
 from repack_gitops.workflow.ports import Ports
@@ -31,6 +32,21 @@ class Recorded:
     message: str
 
 
+def check_results_mode(config: RepositoryConfig) -> None:
+    """Refuse a way of recording that this version does not know, before anything is evicted.
+
+    Raises
+    ------
+    Refused
+        ``results`` is not ``direct``.
+    """
+    if config.spec.results != "direct":
+        raise Refused(
+            f"repack.yaml asks for results: {config.spec.results}, which this version cannot do",
+            hint="Set it to direct, and let the bot push to the base branch.",
+        )
+
+
 def record(ports: Ports, config: RepositoryConfig, path: RunPath, run: RepackRun) -> Recorded:
     """Commit the terminal ``run`` to the base branch and tell its pull request; safe to repeat.
 
@@ -41,8 +57,8 @@ def record(ports: Ports, config: RepositoryConfig, path: RunPath, run: RepackRun
     TryAgain
         The branch moved too often, or git cannot be reached.
     """
-    repository, forge = ports.repository, ports.forge
-    request = forge.find_merged(path.branch)
+    repository, forge, base = ports.repository, ports.forge, config.spec.git.base_branch
+    request = merged_request(forge, base, path.branch)
     files = result_files(path, run)
     message = _message(path, run, request, _approvers(forge, request))
     identity = Identity(config.spec.git.identity.name, config.spec.git.identity.email)
@@ -53,14 +69,14 @@ def record(ports: Ports, config: RepositoryConfig, path: RunPath, run: RepackRun
             return parent
         return repository.commit(parent, files, message, identity, when)
 
-    answer = push_with_rebase(repository, make, config.spec.git.base_branch, sleep=ports.clock.sleep)
+    answer = push_with_rebase(repository, make, base, sleep=ports.clock.sleep)
     match answer:
         case Pushed(commit=commit):
-            _tell(forge, request, run, path)
+            tell(forge, base, path, run)
             return Recorded(commit, f"recorded in {path.file('result.yaml')}")
         case Protected(message=why) | Denied(message=why):
             raise GitFailed(
-                f"the result of {path.run} could not be pushed to {config.spec.git.base_branch}: {why}",
+                f"the result of {path.run} could not be pushed to {base}: {why}",
                 hint="The RepackRun in the cluster keeps it. Let the bot push there, then run `repack execute` again.",
             )
         case other:
@@ -79,7 +95,7 @@ def result_files(path: RunPath, run: RepackRun) -> dict[str, bytes]:
 
 def _message(path: RunPath, run: RepackRun, request: PullRequest | None, approvers: list[str]) -> str:
     reason = run.status.conditions[-1].reason if run.status and run.status.conditions else "Unknown"
-    text = run.status.message if run.status else ""
+    text = one_line(run.status.message) if run.status else ""
     trailers = [
         ("Repack-Run", path.run),
         ("Repack-Policy", path.policy),
@@ -92,21 +108,21 @@ def _message(path: RunPath, run: RepackRun, request: PullRequest | None, approve
     return with_trailers(f"repack: record {path.run}: {reason}\n\n{text}", trailers)
 
 
-def _approvers(forge: Forge, request: PullRequest | None) -> list[str]:
+def _approvers(forge: Forge, request: PullRequest | None) -> tuple[str, ...]:
     """Return who approved the pull request by review, else who merged it: a merge is the approval."""
     if request is None:
-        return []
-    reviews = forge.reviews(request.number)
-    found = sorted({r.user for r in reviews if r.state == "approved" and r.user != request.author})
-    return found or ([request.merged_by] if request.merged_by else [])
+        return ()
+    return approvers(forge, request) or ((request.merged_by,) if request.merged_by else ())
 
 
-def _tell(forge: Forge, request: PullRequest | None, run: RepackRun, path: RunPath) -> None:
+def tell(forge: Forge, base: str, path: RunPath, run: RepackRun) -> None:
     """Comment once on the merged pull request and label it with the outcome."""
+    request = merged_request(forge, base, path.branch)
     if request is None or run.status is None:
         return
     marker = f"<!-- repack: result of {path.run} -->"
     if not any(marker in c.body for c in forge.comments(request.number)):
-        forge.comment(request.number, f"{marker}\n{run.status.message}\n\nSee `{path.file('result.md')}`.")
+        url = forge.file_page(base, path.file("result.md"))
+        forge.comment(request.number, f"{marker}\n{result_comment(run, result_url=url, limit=forge.body_limit - len(marker) - 1)}")
     outcome = "repack/done" if run.status.phase == "Succeeded" else "repack/failed"
     forge.set_labels(request.number, [outcome])

@@ -36,8 +36,8 @@ class Standing:
         What the branch points at; None when it is gone.
     digest
         The material digest in its run.yaml; empty when that cannot be read.
-    planned_at
-        When its plan was made; None when it does not say.
+    planned_at, base_commit
+        When its plan was made, and on which commit it stands; None and empty when that cannot be told.
     ours, human_commits
         Whether all its commits (and at least one) are the planner's; whether one is somebody else's.
     """
@@ -46,6 +46,7 @@ class Standing:
     tip: str | None
     digest: str
     planned_at: datetime | None
+    base_commit: str
     ours: bool
     human_commits: bool
     request: PullRequest | None = None
@@ -127,11 +128,12 @@ class Scout:
         repository = self._ports.repository
         tip = repository.fetch(path.branch)
         if tip is None:
-            return Standing(path, None, "", None, ours=False, human_commits=False, request=request)
+            return Standing(path, None, "", None, "", ours=False, human_commits=False, request=request)
         commits = repository.commits(self._books.commit, tip)
         foreign = any(c.author != self._identity or c.committer != self._identity for c in commits)
-        digest, planned_at = self._plan_on(tip, path)
-        return Standing(path, tip, digest, planned_at, bool(commits) and not foreign, foreign, request)
+        base = commits[-1].parents[0] if commits and commits[-1].parents else ""
+        ours = bool(commits) and not foreign
+        return Standing(path, tip, *self._plan_on(tip, path), base, ours=ours, human_commits=foreign, request=request)
 
     def _plan_on(self, tip: str, path: RunPath) -> tuple[str, datetime | None]:
         """Return digest and time of the plan that a branch proposes; people may have put anything there."""

@@ -92,7 +92,7 @@ def _broken(module: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _rule(module: str, room: str, found: Import, target: str) -> str | None:
-    inside = target.split(".")[0] == PACKAGE
+    inside = target.split(".", maxsplit=1)[0] == PACKAGE
     return _between_rooms(module, room, target) if inside else _from_outside(room, found)
 
 

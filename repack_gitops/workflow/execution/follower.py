@@ -86,8 +86,10 @@ class Follower:
     def _forget_lost_claims(self) -> None:
         """After a gap a claimed pod may be missing without any word that it was deleted."""
         for index in self._in_flight():
-            place = self._journal.relocations[index].placement
-            if place.replacement_pod_uid and self._claimed_pod(self._journal.relocations[index]) is None:
+            relocation = self._journal.relocations[index]
+            place = relocation.placement
+            key = (relocation.namespace, place.replacement_pod_name)
+            if place.replacement_pod_uid and self.view.pod(key, place.replacement_pod_uid) is None:
                 self._unclaim(index, place)
 
     # ---- before and right after an eviction ----
@@ -149,12 +151,19 @@ class Follower:
                 self._claimed(index, pod)
                 return
         waiting = next((i for i in flying if self._waits_for(i, relocations[i], pod)), None)
-        if waiting is not None and self._claimable(pod):
+        if waiting is not None and self._claimable(waiting, pod):
             self._claim(waiting, pod)
 
-    def _claimable(self, pod: Pod) -> bool:
-        current = self.view.pod(pod.key, pod.uid)
-        if current is None or pod.terminating or not pod.active or pod.uid in self._known:
+    def _claimable(self, index: int, pod: Pod) -> bool:
+        """A new pod that lives; or one of the victim's name that ran and has finished while nobody looked.
+
+        A pod of the victim's name is its successor whenever it came. Others must be newer than the eviction, or, where we
+        did not see the victim leave, than the run.
+        """
+        named = pod.name == self._journal.relocations[index].victim_pod_name
+        known = self._known if index in self._victims and not named else self._rules.known
+        lives = pod.active or (named and pod.node is not None)
+        if self.view.pod(pod.key, pod.uid) is None or pod.terminating or not lives or pod.uid in known:
             return False
         return all(r.placement.replacement_pod_uid != pod.uid for r in self._journal.relocations)
 
@@ -175,12 +184,12 @@ class Follower:
 
     def _claimed(self, index: int, pod: Pod) -> None:
         """A claim follows its pod: bound is Placed; gone or failed before that frees the claim for the next pod."""
-        place = self._journal.relocations[index].placement
-        if self._claimed_pod(self._journal.relocations[index]) is None:
+        place, there = self._journal.relocations[index].placement, self.view.pod(pod.key, pod.uid)
+        if there is not None and there.node and not there.terminating:
+            self._placed(index, place, there)
+        elif self._claimed_pod(self._journal.relocations[index]) is None:
             self._unclaim(index, place)
             self.search(index)
-        elif pod.node:
-            self._placed(index, place, pod)
 
     def _claimed_pod(self, relocation: Relocation) -> Pod | None:
         """Return the claimed replacement if it is still alive."""

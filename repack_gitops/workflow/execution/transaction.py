@@ -154,12 +154,14 @@ class NodeTransaction:
     def _left_already(self, index: int) -> bool:
         """Classify a victim that is gone or on its way out without our call having said so.
 
-        After InProgress it was our call whose answer got lost. Before it, a group of which we evicted a member explains
-        it; otherwise somebody else ended the pod, and no replacement is owed to us.
+        A pod that finished needs no replacement. After InProgress it was our call whose answer got lost. Before it, a
+        group of which we evicted a member explains it; otherwise somebody else ended the pod, and none is owed to us.
         """
         relocation = self._at(index)
         leaving = self._leaving(relocation)
-        if relocation.eviction.phase is EvictionPhase.IN_PROGRESS:
+        if leaving is not None and not leaving.terminating:
+            self._reject(index, LEFT)
+        elif relocation.eviction.phase is EvictionPhase.IN_PROGRESS:
             self._removed(index, EvictionPhase.ACCEPTED, leaving)
         elif self._sibling_removed(relocation):
             self._removed(index, EvictionPhase.INDIRECTLY_REMOVED, leaving)

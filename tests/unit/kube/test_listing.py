@@ -75,6 +75,7 @@ INCOMPLETE: dict[str, tuple[list[Reply], str]] = {
     "cut JSON": ([Reply(200, b'{"metadata":{"resourceVersion":"7"},"items":[{"meta')], "unreadable: Input data was trunc"),
     "HTML of a proxy": ([Reply(200, b"<html>log in</html>")], "unreadable: JSON is malformed"),
     "empty": ([Reply(200, b"")], "unreadable"),
+    "broken UTF-8": ([Reply(200, b'{"metadata":{"resourceVersion":"\xff"}}')], "unreadable"),
     "a Status in its place": ([Reply(200, {"kind": "Status", "status": "Success"})], "missing required field `metadata`"),
     "no version": ([page(pod("a"), version="")], "incomplete: its pages are of different versions"),
     "two versions": ([page(pod("a"), more="t"), page(pod("b"), version="8")], "its pages are of different versions"),

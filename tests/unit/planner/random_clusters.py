@@ -111,8 +111,8 @@ def _draw(random: Random, shape: Shape) -> tuple[ClusterSnapshot, RunTemplateSpe
     minimum = {g: random.randint(0, 3) for g in groups}
     snapshot = cluster(nodes, pods, minimum)
     if random.random() < 0.05 and groups:
-        lost = ("team", random.choice(groups))
-        snapshot = replace(snapshot, pod_groups={k: g for k, g in snapshot.pod_groups.items() if k != lost})
+        lost = random.choice(groups)
+        snapshot = replace(snapshot, pod_groups={k: g for k, g in snapshot.pod_groups.items() if k[1] != lost})
     return snapshot, _spec(random, shape, snapshot)
 
 
@@ -147,6 +147,7 @@ def _pod(random: Random, shape: Shape, name: str, on: str, size: int) -> Pod:
     request = {GPU: size * 1000, "cpu": random.choice((0, 1, 1, 2)) * 1000, "pods": 1000}
     request = {k: v for k, v in request.items() if v}
     made = pod(name, on, size, group, requests=request, template=request, labels={"app": random.choice("xyz")})
+    made = replace(made, namespace=random.choice(("team", "team", "other")))
     if random.random() < shape.constrained:
         made = replace(made, constraints=random.choice(CONSTRAINTS))
     if random.random() < shape.immovable:

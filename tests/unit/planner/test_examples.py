@@ -170,7 +170,11 @@ class TestGpuFleet:
         snapshot = snapshots[self.NAME]
         evaluation = planned(snapshot, "run-guarded.yaml")
         assert len(evaluation.steps) == 3
-        assert (evaluation.disruption.breaches, evaluation.disruption.pod_groups, evaluation.disruption.moved_cards) == (0, 3, 8)
+        assert (evaluation.disruption.breaches, evaluation.disruption.pod_groups, evaluation.disruption.moved_cards) == (
+            0,
+            3,
+            8,
+        )
         for impact in evaluation.impacts:
             assert snapshot.pod_groups[impact.key].labels["repack.volcano.sh/eligible"] == "true"
             assert snapshot.pod_groups[impact.key].labels.get("repack.volcano.sh/protected") != "true"

@@ -27,10 +27,10 @@ def test_same_plan_move_for_move(chunk: int) -> None:
         assert quick(case) == Reference(case.snapshot, case.spec).run(), f"random_case({seed})"
 
 
-#: Seeds of random_case at which greedy placement leaves a victim without a place and another placement does not: of
-#: 14,000 cases with 8,621 steps, 27 steps. Plans that pass such candidates over, as the guide does, free fewer nodes
-#: in 17 of these cases and more in none.
-RESCUED = (349, 1193, 1532)
+#: Seeds of random_case where the candidate whose turn it is has a victim for which greedy placement leaves no room, and
+#: another placement does. It is so for 19 of the 8,766 steps of 14,000 cases. Plans that pass such candidates over, as
+#: the guide does, are different in 23 of these cases; they free fewer nodes in 19 of them and more in none.
+RESCUED = (621, 911, 1482, 1652, 1813, 1864, 3247, 4118)
 
 
 @pytest.mark.parametrize("seed", RESCUED)
@@ -38,7 +38,7 @@ def test_where_greedy_placement_fails_another_one_is_found(seed: int) -> None:
     case = random_case(seed)
     reference = Reference(case.snapshot, case.spec)
     assert quick(case) == reference.run()
-    assert reference.rescued_commits or reference.rescued
+    assert reference.rescued_commits
 
 
 def test_turning_back() -> None:

@@ -50,6 +50,15 @@ class TestBelowThreshold:
         assert evaluation.stays["b"].code is Code.NO_CONTROLLER
 
 
+def test_pods_on_nodes_that_no_longer_provide_the_resource_are_warned_about() -> None:
+    """A device plugin that restarts reports nothing for a while; its pods still run (row 94 of the known faults)."""
+    lost = node("lost", allocatable={"cpu": 64_000, "pods": 110_000})
+    evaluation = plan(cluster([node("a"), node("b"), lost], [pod("p", "a", 1), pod("q", "b", 4), pod("r", "lost", 8)]))
+    assert evaluation.freed_nodes == ("a",)
+    assert "lost" not in evaluation.stays
+    assert any("no longer provide it: lost" in w for w in evaluation.warnings)
+
+
 def test_a_compact_layout_needs_no_reasons() -> None:
     evaluation = plan(layout((8, 8)))
     assert evaluation.verdict is Verdict.NO_FRAGMENTATION

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,9 @@ from repack_gitops.planner.disruption import Ledger
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.trial import Trial, first_placement
+from repack_gitops.planner.trial import Trial, any_placement, first_placement
 from tests.unit.planner.build import GPU, cluster, node, plan, pod, spec
+from tests.unit.planner.reference_drain import Reference
 
 PORT = Constraints(host_ports=(HostPort(80, "TCP", "0.0.0.0"),))  # noqa: S104
 
@@ -118,6 +121,13 @@ class TestTurningBack:
         assert first_placement(occupancy, classes_of(problem, "a"), 0, ledger.costs) is None
         assert plan(needle(50)).steps == ()
 
+    def test_the_scarcest_first_proves_it_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        problem, occupancy, ledger = prepared(needle(50))
+        asked: list[int] = []
+        monkeypatch.setattr(Trial, "put", _counting(Trial.put, asked))
+        assert any_placement(occupancy, classes_of(problem, "a"), 0, ledger.costs) is None
+        assert len(asked) == 1
+
     def test_twins_are_not_tried_in_both_orders(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # five pods alike for four places on four nodes: each set of nodes is tried once, not once per order (4! = 24)
         pods = [pod(f"p{i}", "a", 1, "g") for i in range(5)] + [pod(f"h{i}", f"h{i}", 7, owner=None) for i in range(4)]
@@ -138,6 +148,44 @@ class TestTurningBack:
         assert first_placement(occupancy, classes_of(problem, "x"), problem.index["x"], ledger.costs) is None
         (step,) = drain(problem).steps
         assert {m.pod: m.to_node for m in step.moves} == {"p": "b", "q": "c"}
+
+
+def crowded(seed: int) -> ClusterSnapshot:
+    """One candidate with up to seven victims of a few classes, for receivers that certainly stay and have little room."""
+    random = Random(seed)
+    choices = (Constraints(), Constraints(), PORT, Constraints(node_selector=(("pool", "x"),)))
+    kinds = [(random.choice((1, 1, 2, 3)), random.choice(choices)) for _ in range(3)]
+    victims = [random.choice(kinds) for _ in range(random.randint(2, 7))]
+    pods = [pod(f"v{i}", "a", cards, "g", constraints=limits) for i, (cards, limits) in enumerate(victims)]
+    nodes = [node("a", 24)]
+    for name in "bcde"[: random.randint(2, 4)]:
+        nodes.append(node(name, labels={"pool": random.choice("xy")}))
+        pods.append(pod(f"held-{name}", name, random.randint(4, 8), owner=None))
+    return cluster(nodes, pods)
+
+
+@pytest.mark.parametrize("chunk", range(8))
+def test_the_first_placement_is_that_of_trying_everything(chunk: int) -> None:
+    found = 0
+    for seed in range(chunk * 150, (chunk + 1) * 150):
+        snapshot = crowded(seed)
+        problem, occupancy, ledger = prepared(snapshot)
+        receivers = first_placement(occupancy, classes_of(problem, "a"), 0, ledger.costs)
+        names = None if receivers is None else [problem.nodes[r].name for r in receivers]
+        assert names == Reference(snapshot, spec()).first_placement("a"), f"crowded({seed})"
+        anyhow = any_placement(occupancy, classes_of(problem, "a"), 0, ledger.costs)
+        assert (anyhow is None) == (receivers is None), f"crowded({seed})"
+        assert anyhow is None or _stands(Trial(occupancy, 0), classes_of(problem, "a"), anyhow), f"crowded({seed})"
+        found += names is not None
+    assert 20 < found < 130  # both answers are put to the test
+
+
+def _stands(tried: Trial, classes: tuple[int, ...], receivers: tuple[int, ...]) -> bool:
+    for pod_class, receiver in zip(classes, receivers, strict=True):
+        if not tried.fits_on(pod_class, receiver):
+            return False
+        tried.put(pod_class, receiver)
+    return True
 
 
 def _counting(put: object, asked: list[int]) -> object:

@@ -263,3 +263,16 @@ def test_scale_out_during_the_crash_is_not_mistaken_for_a_namesake() -> None:
     made.clock.advance(30)
     made.execute()
     assert relocation(made.world, "a-0").placement.replacement_pod_name == "a-0"
+
+
+def test_replacement_that_ran_and_finished_during_the_crash() -> None:
+    """A short job: its replacement was bound, ran and succeeded while nobody looked; that is no time-out."""
+    made = packing(one_node)
+    port = made.process()
+    port.script("evict", killed_after())
+    with pytest.raises(Killed):
+        made.execute(port)
+    made.clock.advance(20)
+    made.world.finish("a-0")
+    assert reason(made.execute()) == "ExecutionCompleted"
+    assert relocation(made.world, "a-0").placement.actual_node_name == "n1"

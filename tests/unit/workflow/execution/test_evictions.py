@@ -246,9 +246,9 @@ def test_answer_of_the_last_attempt_lost() -> None:
     """The time is over and the last answer is missing: the pod left all the same, and its replacement must be followed."""
     made = one_node()
     port = made.process()
-    port.script("evict", *[answer(BUDGET)] * 6, lost(TransientRefusal("connection reset")))
+    port.script("evict", *[answer(BUDGET)] * 5, lost(TransientRefusal("connection reset")))
     assert reason(made.execute(port)) == "ExecutionCompleted"
-    assert len(port.named("evict")) == 7
+    assert len(port.named("evict")) == 6
 
 
 @pytest.mark.parametrize("owner", ["Job", "ReplicaSet", "StatefulSet"])
@@ -444,6 +444,28 @@ def test_sibling_taken_away_with_an_accepted_one() -> None:
     result = status_of(made.world).result
     assert result is not None
     assert result.moved_card_count == 2
+
+
+@pytest.mark.parametrize("owner", ["Job", "ReplicaSet"])
+def test_sibling_on_a_later_node_taken_away_long_before_its_turn(owner: str) -> None:
+    """Its replacement has been running for a while when its node's turn comes: it is found, not waited for."""
+    made = bed(
+        [node(n) for n in ("n0", "n1", "n2", "n8", "n9")],
+        [
+            pod("j-0", "n0", 1, owner, "j"),
+            pod("j-1", "n1", 1, owner, "j"),
+            pod("k", "n1", 1, "Job", "k"),
+            pod("stay", "n2", 4, None),
+        ],
+    )
+    made.world.behaviour.bind_delay = 2.0
+    port = made.process()
+    port.script("evict", meanwhile(lambda: made.world.kill("j-1")))
+    run = made.execute(port)
+    sibling = relocation(made.world, "j-1")
+    assert sibling.eviction.phase is EvictionPhase.INDIRECTLY_REMOVED
+    assert sibling.placement.actual_node_name
+    assert reason(run) != "PlacementTimedOut"
 
 
 def test_accepted_is_not_gone() -> None:

@@ -1,4 +1,7 @@
-"""Death at any call of the forge or of git: before the other side heard of it, or after it acted."""
+"""Death after any call of the forge or of git: the other side acted, and nobody is there to hear of it.
+
+Death before a call leaves the same behind as death after the call before it.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,29 @@ class Killed(BaseException):
     """SIGKILL: nothing of the process runs any more."""
 
 
+#: What changes nothing; dying after it is dying after the call before it.
+READS = {
+    "fetch", "resolve", "read", "read_many", "list_files", "remote_branches", "merge_base", "commits", "changes", "commit",
+    "whoami", "permissions", "protection", "open_pull_requests", "closed_pull_requests", "pull_request", "find_merged",
+    "comments", "reviews",
+}  # fmt: skip
+
+
 @dataclass
 class Fate:
-    """Counts the calls of one process and ends it at the ``at``-th; 0 never."""
+    """Counts the calls of one process and ends it after the ``at``-th, 0 never; ``writes`` counts only what changes."""
 
     at: int = 0
-    after: bool = False
+    writes: bool = False
     calls: list[str] = field(default_factory=list)
 
     def meet(self, name: str, act: Callable[[], Any]) -> Any:
-        """Do ``act``, unless this is the end."""
-        self.calls.append(name)
-        due = len(self.calls) == self.at
-        if due and not self.after:
-            raise Killed
+        """Do ``act``, and die if it is time."""
         answer = act()
-        if due:
-            raise Killed
+        if not (self.writes and name in READS):
+            self.calls.append(name)
+            if len(self.calls) == self.at:
+                raise Killed
         return answer
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from repack_gitops.report.machine_block import read_machine_block
+from tests.unit.git.scratch import git
 from tests.unit.workflow.gitops.crashes import Fate, Killed, Mortal
 from tests.unit.workflow.gitops.fake_cluster import layout
-from tests.unit.workflow.gitops.place import Place, make_place, policy_text
+from tests.unit.workflow.gitops.place import Checkpoint, Place, make_place, policy_text
 
 OPTIONS = "  pullRequest:\n    labels: [gpu]\n    reviewers: [ada]\n    assignees: [bob]\n"
 
@@ -47,6 +48,8 @@ def superseded(place: Place) -> None:
 
 
 STORIES: dict[Callable[[Place], None], int] = {nothing: 1, changed: 1, gone: 0, expired: 1, held: 1, superseded: 0}
+#: How many writes each story takes at least, so that a test that meets none cannot pass.
+WRITES: dict[Callable[[Place], None], int] = {nothing: 5, changed: 5, gone: 4, expired: 9, held: 1, superseded: 4}
 
 
 def dying(place: Place, fate: Fate) -> bool:
@@ -77,36 +80,44 @@ def check(place: Place, expected: int) -> None:
         assert (request.head_commit, "repack/fresh") in place.forge.store.statuses or "repack/hold" in request.labels
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def place_of(story: Callable[[Place], None], folder: Path) -> tuple[Place, Checkpoint]:
+    place = make_place(folder, {"policies/gpu.yaml": policy_text("gpu", more=OPTIONS)})
+    story(place)
+    return place, Checkpoint.of(place, folder / "kept")
+
+
 @pytest.mark.parametrize("story", STORIES)
-def test_death_at_every_call(tmp_path: Path, story: Callable[[Place], None], after: bool) -> None:
-    seen = 0
-    for call in range(1, 60):
-        folder = tmp_path / str(call)
-        folder.mkdir()
-        place = make_place(folder, {"policies/gpu.yaml": policy_text("gpu", more=OPTIONS)})
-        story(place)
-        fate = Fate(call, after)
+def test_death_after_every_write(tmp_path: Path, story: Callable[[Place], None]) -> None:
+    place, start = place_of(story, tmp_path)
+    for call in count(1):
+        start.restore()
+        fate = Fate(call, writes=True)
         if not dying(place, fate):
-            seen = call
             break
         place.tick()
         check(place, STORIES[story])
+    assert call > WRITES[story]
+    assert place.tick()["gpu"].action in ("unchanged", "left alone", "nothing")
+
+
+def test_death_after_every_call_of_the_first_tick(tmp_path: Path) -> None:
+    place, start = place_of(nothing, tmp_path)
+    for call in count(1):
+        start.restore()
+        if not dying(place, Fate(call)):
+            break
         place.tick()
-        check(place, STORIES[story])
-        shutil.rmtree(folder)
-    assert 8 < seen < 59
+        check(place, 1)
+    assert call > 12
 
 
 @pytest.mark.parametrize("story", [nothing, changed, gone, expired])
 def test_death_and_another_plan_afterwards(tmp_path: Path, story: Callable[[Place], None]) -> None:
     """The cluster moved on between the death and the next tick."""
-    for call in range(4, 60):
-        folder = tmp_path / str(call)
-        folder.mkdir()
-        place = make_place(folder, {"policies/gpu.yaml": policy_text("gpu", more=OPTIONS)})
-        story(place)
-        if not dying(place, Fate(call, after=True)):
+    place, start = place_of(story, tmp_path)
+    for call in count(1):
+        start.restore()
+        if not dying(place, Fate(call, writes=True)):
             break
         place.cluster.objects = layout(4, 3)
         place.tick()
@@ -115,6 +126,33 @@ def test_death_and_another_plan_afterwards(tmp_path: Path, story: Callable[[Plac
         place.cluster.objects = layout(4, 0)
         place.tick()
         check(place, 0)
-        shutil.rmtree(folder)
-    else:
-        pytest.fail("it never ended")
+
+
+def test_a_branch_of_a_tick_that_died_long_ago_is_not_used(tmp_path: Path) -> None:
+    place, _ = place_of(nothing, tmp_path)
+    assert dying(place, Fate(1, writes=True))
+    (orphan,) = place.branches()
+    place.clock.pass_by(hours=25)
+    assert place.action() == "opened"
+    check(place, 1)
+    assert place.the_request().head != orphan
+
+
+def test_a_branch_of_a_tick_that_died_goes_when_nothing_is_recommended_any_more(tmp_path: Path) -> None:
+    place, _ = place_of(nothing, tmp_path)
+    assert dying(place, Fate(1, writes=True))
+    place.cluster.objects = layout(4, 0)
+    assert place.action() == "nothing"
+    check(place, 0)
+
+
+def test_a_humans_new_branch_is_not_taken_for_one_of_a_tick_that_died(tmp_path: Path) -> None:
+    place, _ = place_of(nothing, tmp_path)
+    git(place.scratch.checkout, "push", "--quiet", "origin", "HEAD:refs/heads/repack/gpu/idea")
+    git(place.scratch.checkout, "push", "--quiet", "origin", "HEAD:refs/heads/repack/gpu/older")
+    place.push_to("repack/gpu/older", "notes.md", "mine")
+    before = place.branches()
+    for cards in ((4, 0), (4, 2), (4, 2, 1), (4, 0)):
+        place.cluster.objects = layout(*cards)
+        place.tick()
+        assert before.items() <= place.branches().items()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repack_gitops.forge.interface import PullRequest
 from repack_gitops.errors import ForgeFailed, TryAgain
+from repack_gitops.forge.interface import PullRequest
 from tests.unit.git.scratch import git
 from tests.unit.workflow.gitops.fake_cluster import layout
 from tests.unit.workflow.gitops.place import Place, make_place, policy_text

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
-import msgspec
 
-from repack_gitops.cli.options import kubernetes_options, output_option, repository_options
-from repack_gitops.cli.wiring import RepositoryChoice, open_ports
+from repack_gitops.cli.options import RepositoryChoice, kubernetes_options, output_option, repository_options
 from repack_gitops.errors import Refused
-from repack_gitops.workflow.dispatch import dispatch
 
 
-@click.command("dispatch")
+@click.command("dispatch", short_help="Start one Job per merged run.")
 @repository_options
 @kubernetes_options
 @output_option
@@ -37,11 +35,14 @@ def dispatch_command(
     Example:
       repack dispatch --git-url https://git.example.com/platform/repack.git --token-file /run/secrets/token
     """
+    from repack_gitops.cli.wiring import open_ports
+    from repack_gitops.workflow.dispatch import dispatch
+
     choice = RepositoryChoice(repository, git_url, branch, token_file, ca_file)
     with open_ports(choice, kubeconfig, context) as ports:
         found = dispatch(ports, branch)
     if output == "json":
-        click.echo(msgspec.json.encode([asdict(d) for d in found]).decode())
+        click.echo(json.dumps([asdict(d) for d in found]))
     else:
         for d in found:
             click.echo(" ".join(part for part in (f"{d.run}: {d.action}", d.job, d.message) if part))

@@ -9,22 +9,21 @@ import threading
 from pathlib import Path
 
 import click
-import msgspec
 
-from repack_gitops.cli.options import kubernetes_options, output_option, repository_options
-from repack_gitops.cli.wiring import RepositoryChoice, open_ports
+from repack_gitops.cli.options import RepositoryChoice, kubernetes_options, output_option, progress, repository_options
 from repack_gitops.errors import InvalidInput, RunFailed
 from repack_gitops.policy.names import RunPath
-from repack_gitops.workflow.execute import execute
-from repack_gitops.workflow.execution.executor import Executor
-from repack_gitops.workflow.execution.feed import WatchFeed
-from repack_gitops.workflow.execution.lock import ExecutorLock
 
 
-@click.command("execute")
+@click.command("execute", short_help="Execute one merged run and record it.")
 @click.option("--run", "run_directory", required=True, help="The run's folder in the repository: runs/<policy>/<run>.")
 @click.option(
-    "--namespace", envvar="POD_NAMESPACE", default="repack-system", show_default=True, help="Where the executor's Lease lives."
+    "--namespace",
+    envvar="POD_NAMESPACE",
+    show_envvar=True,
+    default="repack-system",
+    show_default=True,
+    help="Where the executor's Lease lives.",
 )
 @click.option(
     "--wait",
@@ -62,6 +61,14 @@ def execute_command(
     path = RunPath.parse(run_directory.rstrip("/"))
     if path is None:
         raise InvalidInput(f"--run {run_directory} is not a run's folder", hint="Write it as runs/<policy>/<run>.")
+    import msgspec
+
+    from repack_gitops.cli.wiring import open_ports
+    from repack_gitops.workflow.execute import execute
+    from repack_gitops.workflow.execution.executor import Executor
+    from repack_gitops.workflow.execution.feed import WatchFeed
+    from repack_gitops.workflow.execution.lock import ExecutorLock
+
     choice, stop = RepositoryChoice(repository, git_url, branch, token_file, ca_file), _stop_signal()
     with open_ports(choice, kubeconfig, context) as ports:
         executor = Executor(
@@ -70,7 +77,7 @@ def execute_command(
             ExecutorLock(ports.cluster, ports.clock, namespace, _holder()),
             lambda: WatchFeed(ports.cluster),
             namespace=namespace,
-            progress=lambda text: click.echo(text, err=True),
+            progress=progress,
             stopping=stop.is_set,
         )
         outcome = execute(ports, executor, branch, path, wait_seconds)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
+from collections.abc import Sequence
 
 import click
 
 from repack_gitops import __version__
 from repack_gitops.cli.dispatch import dispatch_command
 from repack_gitops.cli.execute import execute_command
+from repack_gitops.cli.exit_codes import INTERRUPTED, OPERATING_SYSTEM, READER_GONE
 from repack_gitops.cli.plan import plan_command
 from repack_gitops.cli.propose import propose_command
+from repack_gitops.cli.secrets import scrubbed
 from repack_gitops.cli.snapshot import snapshot_command
 from repack_gitops.errors import RepackError
 
 DEBUG = "REPACK_DEBUG"
+_COMPLETION = "_REPACK_COMPLETE"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -27,46 +32,76 @@ def cli() -> None:
     `repack dispatch` start a Job, in which `repack execute` moves the pods and commits the result.
 
     \b
-    Start here, without any cluster:
+    Example, without any cluster:
       repack plan --snapshot examples/fleet-gpu.json.gz --resource nvidia.com/gpu
     """
 
 
-for command in (plan_command, snapshot_command, propose_command, dispatch_command, execute_command):
+#: In the order of their story. What takes time to load they load when they run, so that `repack --help` is quick.
+COMMANDS = (plan_command, snapshot_command, propose_command, dispatch_command, execute_command)
+for command in COMMANDS:
     cli.add_command(command)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with a documented code."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names of files may hold any bytes, and terminals may know few characters: neither is worth a failure.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_exit_code(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _exit_code(arguments: list[str]) -> int:
     try:
-        code = cli.main(prog_name="repack", standalone_mode=False)
+        return _run(arguments)
     except RepackError as error:
-        _say(error.message, error.hint)
-        sys.exit(error.exit_code)
+        return _say(error.exit_code, error.message, error.hint)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(130)
+        return _say(INTERRUPTED, "interrupted")
     except BrokenPipeError:
         # The reader of our output went away (`repack plan | head`); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return READER_GONE
     except Exception as error:
-        if os.environ.get(DEBUG):
-            raise
-        _say(f"internal error: {type(error).__name__}: {error}", f"Set {DEBUG}=1 to see where, and please report it.")
-        sys.exit(RepackError.exit_code)
-    sys.exit(code if isinstance(code, int) else 0)
+        return _unexpected(error)
 
 
-def _say(message: str, hint: str) -> None:
+def _run(arguments: list[str]) -> int:
+    """Run one command; without click's own ``main``, which gives a broken pipe a code of its own."""
+    if os.environ.get(_COMPLETION):
+        cli.main(prog_name="repack")
+    try:
+        with cli.make_context("repack", arguments) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    sys.stdout.flush()
+    return 0
+
+
+def _unexpected(error: Exception) -> int:
+    if os.environ.get(DEBUG):
+        click.echo(scrubbed(traceback.format_exc()), err=True, nl=False)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        hint = "Free some space, or correct the permissions, then repeat."
+        return _say(OPERATING_SYSTEM, f"{where}{error.strerror.lower()}", hint)
+    hint = "Please report it." if os.environ.get(DEBUG) else f"Set {DEBUG}=1 to see where, and please report it."
+    return _say(RepackError.exit_code, f"internal error: {type(error).__name__}: {error}", hint)
+
+
+def _say(code: int, message: str, hint: str = "") -> int:
+    """Print an error, in colour on a terminal, and return its code."""
     colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     label = click.style("error:", fg="red", bold=True) if colour else "error:"
-    click.echo(f"{label} {message}", err=True)
+    click.echo(f"{label} {scrubbed(message)}", err=True)
     if hint:
-        click.echo(f"  {hint}", err=True)
+        click.echo(f"  {scrubbed(hint)}", err=True)
+    return code
 
 
 if __name__ == "__main__":

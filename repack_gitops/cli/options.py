@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryChoice:
+    """The command line's word on which repository to work on."""
+
+    repository: Path | None
+    git_url: str | None
+    branch: str
+    token_file: Path | None
+    ca_file: Path | None
+
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -35,19 +49,37 @@ repository_options = _together(
         type=click.Path(path_type=Path),
         help="A checked-out repository; its remote is what counts. Default with no --git-url: the current directory.",
     ),
-    click.option("--git-url", envvar="REPACK_GIT_URL", help="Instead of --repository: clone this URL (no credentials in it)."),
-    click.option("--branch", envvar="REPACK_BASE_BRANCH", default="main", show_default=True, help="The base branch."),
+    click.option(
+        "--git-url",
+        envvar="REPACK_GIT_URL",
+        show_envvar=True,
+        help="Instead of --repository: clone this URL (no credentials in it).",
+    ),
+    click.option(
+        "--branch", envvar="REPACK_BASE_BRANCH", show_envvar=True, default="main", show_default=True, help="The base branch."
+    ),
     click.option(
         "--token-file",
         type=click.Path(path_type=Path),
         envvar="REPACK_TOKEN_FILE",
+        show_envvar=True,
         help="A file with the forge token; REPACK_TOKEN holds it directly.",
     ),
     click.option(
-        "--ca-file", type=click.Path(path_type=Path), envvar="REPACK_CA_FILE", help="Certificate authorities of git and forge."
+        "--ca-file",
+        type=click.Path(path_type=Path),
+        envvar="REPACK_CA_FILE",
+        show_envvar=True,
+        help="Certificate authorities of git and forge.",
     ),
 )
 
 output_option = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="json for machines."
 )
+
+
+def progress(text: str) -> None:
+    """Tell on standard error what goes on; whoever stopped listening must not stop the work."""
+    with suppress(OSError):
+        click.echo(text, err=True)

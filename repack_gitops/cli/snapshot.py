@@ -8,12 +8,11 @@ from pathlib import Path
 import click
 
 from repack_gitops.cli.options import kubernetes_options
-from repack_gitops.cli.wiring import connect_cluster
-from repack_gitops.files.snapshot_writer import write_snapshot
-from repack_gitops.model.decode import build_snapshot
+
+_STANDARD_OUTPUT = Path("-")
 
 
-@click.command("snapshot")
+@click.command("snapshot", short_help="Write a cluster to a file that `repack plan` reads.")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @kubernetes_options
 def snapshot_command(file: Path, context: str | None, kubeconfig: Path | None) -> None:
@@ -27,8 +26,12 @@ def snapshot_command(file: Path, context: str | None, kubeconfig: Path | None) -
       repack snapshot --context prod cluster.json.gz
       repack plan --snapshot cluster.json.gz --resource nvidia.com/gpu
     """
+    from repack_gitops.cli.wiring import connect_cluster
+    from repack_gitops.files.snapshot_writer import write_snapshot
+    from repack_gitops.model.decode import build_snapshot
+
     with connect_cluster(kubeconfig, context) as cluster:
         objects = list(cluster.list_objects())
     build_snapshot(objects)  # an incomplete or inconsistent listing is refused before anything is written
-    count = write_snapshot(sys.stdout.buffer if str(file) == "-" else file, objects)
-    click.echo(f"{count} objects written to {'standard output' if str(file) == '-' else file}", err=True)
+    count = write_snapshot(sys.stdout.buffer if file == _STANDARD_OUTPUT else file, objects)
+    click.echo(f"{count} objects written to {'standard output' if file == _STANDARD_OUTPUT else file}", err=True)

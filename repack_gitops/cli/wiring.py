@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from repack_gitops.cli.clock import SystemClock
+from repack_gitops.cli.options import RepositoryChoice
+from repack_gitops.cli.secrets import TOKEN, remember
 from repack_gitops.errors import InvalidInput
 from repack_gitops.files.documents import read_document
 from repack_gitops.forge.kinds import open_forge
@@ -19,19 +20,6 @@ from repack_gitops.kube.client import LiveCluster, connect
 from repack_gitops.model.redaction import Redactor
 from repack_gitops.workflow.books import base_books
 from repack_gitops.workflow.ports import Ports
-
-TOKEN = "REPACK_TOKEN"  # noqa: S105 - the name of a variable
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryChoice:
-    """The command line's word on which repository to work on."""
-
-    repository: Path | None
-    git_url: str | None
-    branch: str
-    token_file: Path | None
-    ca_file: Path | None
 
 
 @contextmanager
@@ -48,6 +36,7 @@ def connect_cluster(kubeconfig: Path | None, context: str | None) -> Iterator[Li
 def open_ports(choice: RepositoryChoice, kubeconfig: Path | None, context: str | None) -> Iterator[Ports]:
     """Yield the cluster, the repository and its forge as repack.yaml on the base branch names it."""
     token = _token(choice)
+    remember(token)
     redactor = Redactor([token] if token else [])
     with ExitStack() as opened:
         cluster = opened.enter_context(connect_cluster(kubeconfig, context))

@@ -40,4 +40,15 @@ def _digest(parts: list[object]) -> str:
 
 
 def _plain(part: object) -> object:
-    return msgspec.to_builtins(part) if isinstance(part, Document) else part
+    """Return ``part`` as plain data without what equals its default: written out or not, now or in a later release."""
+    if isinstance(part, list):
+        return [_plain(p) for p in part]
+    if not isinstance(part, Document):
+        return part
+    fields = ((f, getattr(part, f.name)) for f in msgspec.structs.fields(part))
+    return {f.encode_name: _plain(value) for f, value in fields if value != _default(f)}
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    made = field.default_factory
+    return field.default if made is msgspec.NODEFAULT else made()

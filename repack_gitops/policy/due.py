@@ -1,8 +1,12 @@
-"""When a policy is due, and when execution is allowed: pure functions of the given moment."""
+"""When a policy is due, and when execution is allowed: pure functions of the given moment.
+
+Schedules are read in their own time zone, all arithmetic is in UTC: across a change of clocks a window lasts as long as
+it says. A local time that a change skips comes right after the gap; one that occurs twice is two ticks.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from croniter import croniter
@@ -19,7 +23,7 @@ def cron_due(trigger: Trigger, now: datetime, lookback: timedelta) -> bool:
     """
     if trigger.cron_schedule is None:
         return False
-    return _last_tick(trigger.cron_schedule, trigger.time_zone, now) > now - lookback
+    return _last_tick(trigger.cron_schedule, trigger.time_zone, now) > now.astimezone(UTC) - lookback
 
 
 def fragmentation_due(trigger: Trigger, current: Fragmentation) -> bool:
@@ -43,9 +47,9 @@ def is_open(window: Window, now: datetime) -> bool:
 
 
 def _last_tick(schedule: str, time_zone: str, now: datetime) -> datetime:
-    """Return the schedule's last tick at or before ``now``."""
+    """Return the schedule's last tick at or before ``now``, in UTC."""
     local = now.astimezone(ZoneInfo(time_zone))
     if croniter.match(schedule, local):
-        return local.replace(second=0, microsecond=0)
+        return local.replace(second=0, microsecond=0).astimezone(UTC)
     previous: datetime = croniter(schedule, local).get_prev(datetime)
-    return previous
+    return previous.astimezone(UTC)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.policy import Guardrails
-from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.model.run import PodGroupSet, RunTemplateSpec
 
 
 def guarded_options(guardrails: Guardrails | None, options: PlannerOptions) -> PlannerOptions:
     """Return ``options`` with the guardrails' forbidden namespaces and owner kinds: their pods never move."""
     if guardrails is None:
         return options
-    return PlannerOptions(
-        strategy=options.strategy,
-        scheduler_names=options.scheduler_names,
-        envelope=options.envelope,
-        forbidden_namespaces=frozenset(guardrails.spec.forbidden_namespaces),
-        forbidden_owner_kinds=frozenset(guardrails.spec.forbidden_owner_kinds),
+    return replace(
+        options,
+        forbidden_namespaces=options.forbidden_namespaces.union(guardrails.spec.forbidden_namespaces),
+        forbidden_owner_kinds=options.forbidden_owner_kinds.union(guardrails.spec.forbidden_owner_kinds),
     )
 
 
@@ -39,5 +38,6 @@ def _violations(guardrails: Guardrails, spec: RunTemplateSpec, evaluation: Evalu
         if cap is not None and actual > cap:
             yield f"maxPerRun.{name}: the plan has {actual}, the guardrails allow {cap}"
     scope = spec.scope.pod_groups if spec.scope else None
-    if guardrails.spec.require_pod_group_scope and (scope is None or scope.include is None):
+    # an empty include means all: it names nothing
+    if guardrails.spec.require_pod_group_scope and (scope is None or scope.include in (None, PodGroupSet())):
         yield "requirePodGroupScope: the run names no scope.podGroups.include"

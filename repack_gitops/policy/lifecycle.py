@@ -144,5 +144,5 @@ def _with(now: Situation, request: OpenRequest) -> Action:
     if now.rejected and request.digest != now.digest:
         return Close(request.number, "superseded: what the planner finds now is a plan that was rejected")
     if request.expired:
-        return Close(request.number, "expired: its plan is older than maxPlanAge", reopen=True)
+        return Close(request.number, "expired: its plan is older than maxPlanAge", reopen=not now.rejected)
     return Keep(request.number) if request.digest == now.digest else Update(request.number)

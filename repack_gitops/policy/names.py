@@ -20,7 +20,10 @@ POLICIES = "policies"
 GUARDRAILS_PATH = "policies/guardrails.yaml"
 RUNS = "runs"
 
-_RUN_DIRECTORY = re.compile(r"runs/(?P<policy>[a-z0-9][a-z0-9.-]*)/(?P<run>[a-z0-9][a-z0-9.-]*)")
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+#: What Kubernetes takes as a name and git as a part of a branch's name.
+_NAME = rf"{_LABEL}(?:\.{_LABEL})*(?<!\.lock)"
+_IN_RUN = re.compile(rf"runs/(?P<policy>{_NAME})/(?P<run>{_NAME})(?P<rest>(?:/[^/\x00-\x1f]+)*)/?")
 _MAX_NAME = 63
 
 
@@ -48,8 +51,8 @@ class RunPath:
     @staticmethod
     def parse(path: str) -> RunPath | None:
         """Return the run that ``path`` (a directory or a file in it) belongs to, or None."""
-        match = _RUN_DIRECTORY.match(path)
-        if match is None or (len(path) > match.end() and path[match.end()] != "/"):
+        match = _IN_RUN.fullmatch(path)
+        if match is None or not {".", ".."}.isdisjoint(match["rest"].split("/")):
             return None
         return RunPath(match["policy"], match["run"])
 

@@ -77,9 +77,7 @@ class Books:
         """Return the policy called ``name``; what is wrong with others does not matter."""
         found = [p for p in (f"{POLICIES}/{name}.yaml", f"{POLICIES}/{name}.yml") if p in self._list(POLICIES)]
         if not found or found == [GUARDRAILS_PATH]:
-            raise Refused(
-                f"policy {name} is not on the base branch", hint="A run whose policy was removed is not executed."
-            )
+            raise Refused(f"policy {name} is not on the base branch", hint="A run whose policy was removed is not executed.")
         content = self._policy_file(name, found).content
         if isinstance(content, InvalidInput):
             raise content
@@ -96,8 +94,8 @@ class Books:
 
     def misplaced(self) -> tuple[str, ...]:
         """Return every run.yaml that is in no run's folder, such as one with capitals in its name."""
-        found = (p for p in self._list(RUNS) if p.endswith("/run.yaml"))
-        return tuple(p for p in found if RunPath.parse(p) is None)
+        found = [p for p in self._list(RUNS) if p.endswith("/run.yaml")]
+        return tuple(p for p in found if (run := RunPath.parse(p)) is None or not p.startswith(run.directory + "/"))
 
     def approved(self, policy: str | None = None) -> tuple[RunPath, ...]:
         """Return the runs whose run.yaml is here and whose result.yaml is not."""
@@ -149,7 +147,7 @@ class Books:
         """Return the files below ``folder``; a link, a submodule or a file in its place is an error, not an empty folder."""
         if folder not in self._listed:
             found = self._repository.list_files(self.commit, folder)
-            if not found and self._repository.read(self.commit, folder, LIMIT_BYTES) is not None:
+            if set(found) <= {folder} and self._repository.read(self.commit, folder, LIMIT_BYTES) is not None:
                 raise InvalidInput(f"{folder} is a file, not a folder", hint="Rename it.")
             self._listed[folder] = found
         return self._listed[folder]

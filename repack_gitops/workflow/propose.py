@@ -134,7 +134,9 @@ class _Tick:
             try:
                 self._snapshot = build_snapshot(self._ports.cluster.list_objects())
             except InvalidInput as error:
-                raise ClusterUnavailable(f"the cluster's objects do not fit together: {error.message}", hint=error.hint) from error
+                raise ClusterUnavailable(
+                    f"the cluster's objects do not fit together: {error.message}", hint=error.hint
+                ) from error
         return self._snapshot
 
     # ---- what there is, and what is to be ----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -14,6 +15,7 @@ from repack_gitops.model.trailers import one_line, with_trailers
 from repack_gitops.model.writing import to_yaml
 from repack_gitops.policy.names import PLAN_DIGEST, RunPath
 from repack_gitops.policy.ticket import ticket_of
+from repack_gitops.report.markup import code, link
 from repack_gitops.report.result import result_comment, result_markdown
 from repack_gitops.workflow.approval import approvers, merged_request
 from repack_gitops.workflow.books import Books
@@ -93,7 +95,7 @@ def result_files(path: RunPath, run: RepackRun) -> dict[str, bytes]:
     }
 
 
-def _message(path: RunPath, run: RepackRun, request: PullRequest | None, approvers: list[str]) -> str:
+def _message(path: RunPath, run: RepackRun, request: PullRequest | None, approvers: Iterable[str]) -> str:
     reason = run.status.conditions[-1].reason if run.status and run.status.conditions else "Unknown"
     text = one_line(run.status.message) if run.status else ""
     trailers = [
@@ -120,9 +122,11 @@ def tell(forge: Forge, base: str, path: RunPath, run: RepackRun) -> None:
     request = merged_request(forge, base, path.branch)
     if request is None or run.status is None:
         return
-    marker = f"<!-- repack: result of {path.run} -->"
-    if not any(marker in c.body for c in forge.comments(request.number)):
+    marker = f"<!-- repack: result of {path.run} -->\n"
+    if not any(marker.strip() in c.body for c in forge.comments(request.number)):
         url = forge.file_page(base, path.file("result.md"))
-        forge.comment(request.number, f"{marker}\n{result_comment(run, result_url=url, limit=forge.body_limit - len(marker) - 1)}")
+        link_line = f"\n\nRecorded in {link(code(path.file('result.md')), url) if url else code(path.file('result.md'))}.\n"
+        limit = forge.body_limit - len(marker) - len(link_line)
+        forge.comment(request.number, marker + result_comment(run, result_url=url, limit=limit).rstrip() + link_line)
     outcome = "repack/done" if run.status.phase == "Succeeded" else "repack/failed"
     forge.set_labels(request.number, [outcome])

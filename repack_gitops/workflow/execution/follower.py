@@ -161,9 +161,9 @@ class Follower:
         did not see the victim leave, than the run.
         """
         named = pod.name == self._journal.relocations[index].victim_pod_name
-        known = self._known if index in self._victims and not named else self._rules.known
+        known = self._known if index in self._victims else self._rules.known
         lives = pod.active or (named and pod.node is not None)
-        if self.view.pod(pod.key, pod.uid) is None or pod.terminating or not lives or pod.uid in known:
+        if self.view.pod(pod.key, pod.uid) is None or pod.terminating or not lives or (pod.uid in known and not named):
             return False
         return all(r.placement.replacement_pod_uid != pod.uid for r in self._journal.relocations)
 

@@ -171,9 +171,7 @@ class NodeTransaction:
 
     def _removed(self, index: int, phase: EvictionPhase, victim: Pod | None) -> None:
         eviction = EvictionStatus(phase=phase, accepted_time=timestamp(self._clock.now()))
-        self._journal.update(
-            index, eviction=eviction, placement=_expiring(self._at(index), self._follower.deadline(victim))
-        )
+        self._journal.update(index, eviction=eviction, placement=_expiring(self._at(index), self._follower.deadline(victim)))
         self._follower.search(index)
 
     def _sibling_removed(self, relocation: Relocation) -> bool:

@@ -158,7 +158,16 @@ class TestVolcanoJobPolicies:
 
     def test_exit_codes_react_too(self) -> None:
         # exitCode: 137, action: AbortJob. Nobody knows with which code an evicted container ends, 137 and 143 most likely.
-        assert why(self.job(JobPolicy(frozenset(), "AbortJob"))) is Code.FATAL_POLICY
+        snapshot = self.job(JobPolicy(frozenset(), "AbortJob"))
+        assert why(snapshot) is Code.FATAL_POLICY
+        assert plan(snapshot).stays["a"].detail == "Job.batch.volcano.sh team/subject would end: exitCode -> AbortJob"
+
+    def test_the_reason_names_what_reacts(self) -> None:
+        policies = (JobPolicy(frozenset({"PodFailed", "PodEvicted"}), "RestartJob"), JobPolicy(frozenset({"*"}), "RestartTask"))
+        assert plan(self.job(*policies)).stays["a"].detail == (
+            "Job.batch.volcano.sh team/subject would restart more than the pod: "
+            "* -> RestartTask, PodEvicted/PodFailed -> RestartJob"
+        )
 
     def test_other_events_do_not(self) -> None:
         assert why(self.job(JobPolicy(frozenset({"TaskCompleted"}), "CompleteJob"))) is None

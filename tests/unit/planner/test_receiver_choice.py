@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from repack_gitops.model.cluster import Pod
+from repack_gitops.model.cluster import Node, Pod
+from repack_gitops.model.plan import Verdict
 from tests.unit.planner.build import cluster, layout, node, only_nodes, plan, pod, spec
 
 
@@ -106,21 +107,30 @@ class TestLeastLeftThenName:
 
 
 class TestNever:
+    """a's pod of 3 cards fits neither beside c's 6 nor beside d's 6, though 15 cards would do with two nodes; b is left."""
+
+    PODS = (pod("p", "a", 3), pod("q", "c", 6), pod("r", "d", 6))
+
+    def frees_nothing(self, b: Node, *more: Pod) -> bool:
+        evaluation = plan(cluster([node("a"), b, node("c"), node("d")], [*self.PODS, *more]))
+        assert evaluation.verdict is not Verdict.NO_FRAGMENTATION
+        return evaluation.steps == ()
+
+    def test_but_for_a_pod_with_cards_it_would_receive(self) -> None:
+        assert not self.frees_nothing(node("b"), pod("s", "b", 4))
+
     def test_an_empty_node_never_receives(self) -> None:
-        # only the empty b could take p, and a the pod of c
-        assert plan(cluster([node(n) for n in "abc"], [pod("p", "a", 3), pod("q", "c", 6)])).steps == ()
+        assert self.frees_nothing(node("b"))
+        assert self.frees_nothing(node("b"), pod("cpu", "b", 0))
 
     def test_a_node_with_nothing_but_terminating_pods_never_receives(self) -> None:
-        pods = [pod("p", "a", 3), pod("q", "b", 2, terminating=True), pod("r", "c", 6)]
-        assert plan(cluster([node(n) for n in "abc"], pods)).steps == ()
+        assert self.frees_nothing(node("b"), pod("s", "b", 2, terminating=True))
 
     def test_a_node_with_a_nomination_alone_never_receives(self) -> None:
-        pods = [pod("p", "a", 3), pod("q", None, 2, nominated_node="b"), pod("r", "c", 6)]
-        assert plan(cluster([node(n) for n in "abc"], pods)).steps == ()
+        assert self.frees_nothing(node("b"), pod("s", None, 2, nominated_node="b"))
 
     def test_a_node_that_does_not_provide_the_resource_never_receives(self) -> None:
-        nodes = [node("a"), node("b", allocatable={"cpu": 64_000, "pods": 9_000}), node("c")]
-        assert plan(cluster(nodes, [pod("p", "a", 1), pod("q", "b", 0), pod("r", "c", 8)])).steps == ()
+        assert self.frees_nothing(node("b", allocatable={"cpu": 64_000, "pods": 110_000}), pod("s", "b", 4))
 
     def test_an_emptied_node_never_receives_and_a_receiver_is_never_emptied(self) -> None:
         # {1, 1, 1, 5}: n0 is emptied onto n3 (costlier), n1 as well, and n2 too: 8. Nothing else can move.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from repack_gitops.model.plan import Code
+from repack_gitops.model.plan import Code, Verdict
 from repack_gitops.planner.feasibility import node_resources_fit
 from tests.unit.planner.build import CPU_AND_PODS, GPU, cluster, freed, node, plan, pod, targets
 from tests.unit.planner.objects import node_object, pod_object, snapshot_of
@@ -78,12 +78,14 @@ class TestOneReceiver:
 
 
 class TestWhoHoldsRoom:
-    """Node b has 8 cards and a pod of 4; the subject wants 4 more."""
+    """Node b has 8 cards and a pod of 4; the subject wants 4 more. c keeps the layout from ever being compact."""
 
     def moves(self, **holder: object) -> bool:
-        pods = [pod("subject", "a", 4), pod("other", "b", 4, owner=None)]
+        pods = [pod("subject", "a", 4), pod("other", "b", 4, owner=None), pod("third", "c", 6, owner=None)]
         pods.append(pod("holder", **{"on": "b", "cards": 1, "owner": None, **holder}))  # type: ignore[arg-type]
-        return bool(plan(cluster([node("a"), node("b")], pods)).steps)
+        evaluation = plan(cluster([node(n) for n in "abc"], pods))
+        assert evaluation.verdict is not Verdict.NO_FRAGMENTATION
+        return bool(evaluation.steps)
 
     def test_a_running_pod_of_any_scheduler(self) -> None:
         assert not self.moves()
@@ -135,15 +137,13 @@ class TestMovesAddUp:
 
     def test_init_containers_are_charged_for_the_pods_whole_life(self) -> None:
         init = {"name": "warm-up", "resources": {"requests": {GPU: "4"}, "limits": {GPU: "4"}}}
-        objects = [
-            node_object("a"),
-            node_object("b"),
-            pod_object("p", "a", 1, {"initContainers": [init]}),
-            pod_object("q", "b", 5),
-        ]
-        evaluation = plan(snapshot_of(objects))
-        assert evaluation.steps == ()  # 4 + 5 > 8 both ways, though the containers that run need only 1 + 5
-        assert evaluation.before.optimal == 2
+        nodes = [node_object(n) for n in "abc"]
+        pods = [pod_object("p", "a", 1, {"initContainers": [init]}), pod_object("q", "b", 5), pod_object("r", "c", 5)]
+        evaluation = plan(snapshot_of([*nodes, *pods]))
+        # 4 + 5 > 8, though the containers that run need only 1 + 5; 14 cards would do with two nodes
+        assert evaluation.steps == ()
+        assert (evaluation.before.occupied, evaluation.before.optimal) == (3, 2)
+        assert "a pod of 4 cards" in evaluation.stays["a"].detail
 
 
 class TestReason:

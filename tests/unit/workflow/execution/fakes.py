@@ -70,6 +70,17 @@ def meanwhile(happening: Callable[[], object]) -> Action:
     return act
 
 
+def then(happening: Callable[[], object]) -> Action:
+    """The server acts, and something happens before the caller hears of it."""
+
+    def act(real: Real) -> Any:
+        found = real()
+        happening()
+        return found
+
+    return act
+
+
 @dataclass(frozen=True)
 class Call:
     """One call as the server saw it."""
@@ -94,6 +105,7 @@ class FakeCluster:
         self._scripts: dict[str, dict[int, Action]] = {}
         self._counts: dict[str, int] = {}
         self._kill: tuple[int, bool] | None = None
+        self._sleep: tuple[int, Callable[[], object]] | None = None
 
     # ---- what a test arranges ----
     def script(self, name: str, *actions: Action | None, start: int = 1) -> None:
@@ -109,6 +121,10 @@ class FakeCluster:
         """Die at the ``call``-th call, before the server got it or after it acted."""
         self._kill = (call, after)
 
+    def sleep_at(self, call: int, meantime: Callable[[], object]) -> None:
+        """Be suspended before the ``call``-th call, and go on once ``meantime`` has happened."""
+        self._sleep = (call, meantime)
+
     def named(self, *names: str) -> list[Call]:
         """Return the calls of these names, in order."""
         return [c for c in self.calls if c.name in names]
@@ -116,6 +132,9 @@ class FakeCluster:
     def _call(self, name: str, args: tuple[Any, ...], real: Real) -> Any:
         if self.dead:
             raise Killed
+        if self._sleep is not None and self._sleep[0] == len(self.calls) + 1:
+            (_, meantime), self._sleep = self._sleep, None
+            meantime()
         number = self._counts[name] = self._counts.get(name, 0) + 1
         due = self._kill is not None and self._kill[0] == len(self.calls) + 1
         if due and not self._after():
@@ -128,6 +147,9 @@ class FakeCluster:
         outcome: Any = None
         try:
             outcome = real() if action is None else action(real)
+        except Killed:
+            self.dead = True
+            raise
         finally:
             call = Call(self.process, name, args, outcome, self.world.clock.monotonic(), *seen)
             self.calls.append(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from repack_gitops.kube.interface import Evicted, Nominated
 from repack_gitops.model.run import EvictionPhase, PlacementPhase, PlanStatus, Relocation, RunStatus
@@ -11,12 +12,12 @@ from tests.unit.workflow.execution.fakes import Call
 from tests.unit.workflow.execution.world import World
 
 E, P = EvictionPhase, PlacementPhase
-FORWARD = {
-    E.PENDING: {E.IN_PROGRESS, E.INDIRECTLY_REMOVED, E.REJECTED},
-    E.IN_PROGRESS: {E.ACCEPTED, E.INDIRECTLY_REMOVED, E.REJECTED},
-    E.ACCEPTED: set[E](),
-    E.INDIRECTLY_REMOVED: set[E](),
-    E.REJECTED: set[E](),
+FORWARD: dict[EvictionPhase, frozenset[EvictionPhase]] = {
+    E.PENDING: frozenset({E.IN_PROGRESS, E.INDIRECTLY_REMOVED, E.REJECTED}),
+    E.IN_PROGRESS: frozenset({E.ACCEPTED, E.INDIRECTLY_REMOVED, E.REJECTED}),
+    E.ACCEPTED: frozenset(),
+    E.INDIRECTLY_REMOVED: frozenset(),
+    E.REJECTED: frozenset(),
 }
 MUTATING = ("evict", "nominate")
 
@@ -41,8 +42,10 @@ def _nomination(world: World, call: Call) -> Iterator[str]:
     assert status.plan is not None
     if node in status.plan.freed_nodes:
         yield f"nominated {call.args} to a node that is being freed"
-    if not any(r.placement.selected_node_name == node and r.eviction.phase in (E.ACCEPTED, E.INDIRECTLY_REMOVED)
-               for r in status.relocations):
+    if not any(
+        r.placement.selected_node_name == node and r.eviction.phase in (E.ACCEPTED, E.INDIRECTLY_REMOVED)
+        for r in status.relocations
+    ):
         yield f"nominated {call.args} without a durable selection"
     if call.args[2] in {r.victim_pod_uid for r in status.relocations}:
         yield f"nominated a victim: {call.args}"
@@ -68,7 +71,7 @@ def _evictions(world: World, approved: PlanStatus, envelope: str) -> Iterator[st
 
 
 def _history(journal: list[RunStatus]) -> Iterator[str]:
-    for before, after in zip(journal, journal[1:], strict=False):
+    for before, after in pairwise(journal):
         if before.phase in ("Succeeded", "Failed"):
             yield f"written after its end ({before.phase}): {after.message}"
         if before.relocations and before.plan != after.plan:

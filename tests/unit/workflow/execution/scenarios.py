@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from repack_gitops.model import kubernetes as wire
+from repack_gitops.model.cluster import Pod
 from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.policy import (
     Approval,
@@ -23,7 +24,6 @@ from repack_gitops.model.policy import (
 from repack_gitops.model.run import (
     Eviction,
     Goal,
-    MaxPerRun,
     Relocation,
     RepackRun,
     RunMetadata,
@@ -54,7 +54,7 @@ API_VERSIONS = {"Job": "batch.volcano.sh/v1alpha1", "ReplicaSet": "apps/v1", "St
 
 def node(name: str, cards: int = 8, **changes: Any) -> wire.Node:
     """Return a Ready node with ``cards`` devices."""
-    allocatable = {GPU: str(cards), "cpu": "64", "memory": "512Gi", "pods": "110"}
+    allocatable: dict[str, wire.Quantity] = {GPU: str(cards), "cpu": "64", "memory": "512Gi", "pods": "110"}
     return wire.Node(
         metadata=wire.ObjectMeta(name=name, labels={"kubernetes.io/hostname": name}),
         spec=wire.NodeSpec(**changes),
@@ -148,12 +148,12 @@ class Bed:
     def clock(self) -> VirtualClock:
         return self.world.clock
 
-    def approve(self, planned_at: datetime | None = None, **annotations: str) -> ApprovedRun:
-        """Plan on the world as it is now and approve that, under annotations as given."""
+    def approve(self, planned_at: datetime | None = None, stamp: str = "") -> ApprovedRun:
+        """Plan on the world as it is now and approve that; ``stamp`` is what the plan says of its time."""
         evaluation = evaluate(build_snapshot(self.world.objects()), self.spec)
         now = timestamp(planned_at or self.clock.now() - timedelta(hours=1))
         status = dry_run_status(evaluation, now)
-        meta = RunMetadata(name=RUN, annotations={PLANNED_AT: now, **annotations})
+        meta = RunMetadata(name=RUN, annotations={PLANNED_AT: stamp or now})
         run, plan = new_run(meta, run_spec(self.spec, "Execute")), new_run(meta, run_spec(self.spec, "DryRun"), status)
         assert status.plan is not None
         self.approved = ApprovedRun(RunPath("nightly", RUN), run, plan, status.plan)
@@ -235,9 +235,13 @@ def several(**options: Any) -> Bed:
     )
 
 
-def limits(cards: int) -> RunTemplateSpec:
-    """Return a spec that moves at most ``cards``."""
-    return RunTemplateSpec(goals=[Goal(resource=GPU)], max_per_run=MaxPerRun(resources={GPU: cards}))
+def prefer(*names: str) -> Callable[[World, Pod, list[str]], str | None]:
+    """Return a scheduler that takes the first of these nodes that fits, and binds nothing where none does."""
+
+    def choose(_: World, __: Pod, fitting: list[str]) -> str | None:
+        return next((n for n in names if n in fitting), None)
+
+    return choose
 
 
 def with_grace(seconds: int) -> RunTemplateSpec:
@@ -261,4 +265,3 @@ def status_of(world: World) -> RunStatus:
 def relocation(world: World, victim: str) -> Relocation:
     """Return the journal's entry of ``victim``."""
     return next(r for r in status_of(world).relocations if r.victim_pod_name == victim)
-

@@ -12,7 +12,6 @@ from repack_gitops.errors import ClusterUnavailable, InvalidInput, Refused, TryA
 from repack_gitops.kube.interface import Conflict
 from repack_gitops.model.policy import Caps, Guardrails, GuardrailsSpec, PolicyMetadata, Window, Windows
 from repack_gitops.model.run import Goal, RunTemplateSpec
-from repack_gitops.policy.names import PLANNED_AT
 from repack_gitops.workflow.execution.lock import LAST_FINISH
 from tests.unit.workflow.execution.fakes import answer, fail
 from tests.unit.workflow.execution.scenarios import (
@@ -117,7 +116,7 @@ def test_plan_from_the_future() -> None:
 @pytest.mark.parametrize("text", ["yesterday", "2026-11-02T08:00:00", "2026-13-02T08:00:00Z", "1"])
 def test_plan_without_a_usable_time(text: str) -> None:
     made = one_node()
-    made.approve(**{PLANNED_AT: text})
+    made.approve(stamp=text)
     refused(made, "PreflightFailed", text)
 
 

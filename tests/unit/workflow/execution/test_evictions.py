@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from repack_gitops.kube.interface import (
 from repack_gitops.model.cluster import Key
 from repack_gitops.model.policy import AbortOn
 from repack_gitops.model.run import EvictionPhase
-from tests.unit.workflow.execution.fakes import FakeCluster, answer, lost, meanwhile
+from tests.unit.workflow.execution.fakes import FakeCluster, Killed, answer, fail, lost, meanwhile
 from tests.unit.workflow.execution.invariants import evictions
 from tests.unit.workflow.execution.scenarios import (
     Bed,
@@ -41,7 +42,7 @@ WEBHOOK = TransientRefusal('admission webhook "drain.example" denied the request
 def waits(port: FakeCluster) -> list[float]:
     """Return the seconds between the eviction calls, rounded."""
     times = [c.at for c in port.named("evict")]
-    return [round(b - a, 1) for a, b in zip(times, times[1:], strict=False)]
+    return [round(b - a, 1) for a, b in pairwise(times)]
 
 
 # ---- budgets, before anything is evicted ----
@@ -183,13 +184,9 @@ def test_refused_by_budget_then_allowed() -> None:
 def test_retry_after_is_obeyed() -> None:
     made = one_node()
     port = made.process()
-    port.script("evict", answer(Throttled("slow down", 11)), answer(replace_after(BUDGET, 7)))
+    port.script("evict", answer(Throttled("slow down", 11)), answer(BudgetRefused("budget", 7)))
     assert reason(made.execute(port)) == "ExecutionCompleted"
     assert waits(port) == [11.0, 7.0]
-
-
-def replace_after(refusal: BudgetRefused, seconds: int) -> BudgetRefused:
-    return BudgetRefused(refusal.message, seconds)
 
 
 def test_refused_until_the_timeout() -> None:
@@ -214,7 +211,9 @@ def test_retry_after_beyond_the_timeout_is_not_waited_for() -> None:
     assert "asks to wait 86400 s" in relocation(made.world, "a-0").eviction.message
 
 
-@pytest.mark.parametrize("passing", [TransientRefusal("HTTP 500: etcdserver: leader changed"), WEBHOOK, TransientRefusal("reset")])
+@pytest.mark.parametrize(
+    "passing", [TransientRefusal("HTTP 500: etcdserver: leader changed"), WEBHOOK, TransientRefusal("reset")]
+)
 def test_passing_trouble_is_tried_again(passing: TransientRefusal) -> None:
     made = one_node()
     port = made.process()
@@ -345,6 +344,20 @@ def test_half_drained_node_stops_the_run() -> None:
     result = status_of(made.world).result
     assert result is not None
     assert (result.freed_node_count, result.moved_card_count) == (0, 1)
+
+
+def test_restart_counts_the_troubles_before_it() -> None:
+    """What stopped the run stays a reason to stop when another process takes it up."""
+    made = two_by_two()
+    port = made.process()
+    refuse(port, "b")
+    port.script("list_objects", fail(Killed()), start=2)
+    with pytest.raises(Killed):
+        made.execute(port)
+    second = made.process()
+    assert reason(made.execute(second)) == "Aborted"
+    assert evictions(second.calls) == []
+    assert "stopped at node n0: 1 node half drained" in status_of(made.world).message
 
 
 def test_abort_after_a_node_was_freed_keeps_the_benefit() -> None:
@@ -485,7 +498,7 @@ def test_victim_that_never_leaves_is_waited_for_until_the_deadline() -> None:
     )
     made.spec = with_grace(3)
     original = made.world._terminate
-    made.world._terminate = lambda key, grace: original(key, 100_000)  # type: ignore[method-assign]
+    made.world._terminate = lambda key, grace: original(key, grace + 100_000)  # type: ignore[method-assign]
     run = made.execute()
     assert reason(run) == "BenefitNotRealized"
     assert "n0" in status_of(made.world).message

@@ -12,6 +12,7 @@ import pytest
 
 from repack_gitops.errors import RepackError
 from repack_gitops.kube.interface import BudgetRefused, NotNominated, Throttled, TransientRefusal
+from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.policy import AbortOn
 from repack_gitops.model.run import EvictionPhase
@@ -26,7 +27,7 @@ KINDS = ("Job", "StatefulSet", "ReplicaSet")
 def cluster(random: Random) -> Bed:
     """Up to five nodes to free, receivers with a little more room than needed, two empty nodes."""
     sources = [f"n{i}" for i in range(random.randint(1, 5))]
-    pods = []
+    pods: list[wire.Pod] = []
     for name in sources:
         for i in range(random.randint(1, 3)):
             kind, of = random.choice(KINDS), random.choice((f"w{name}{i}", "shared"))
@@ -87,7 +88,8 @@ def movable(made: Bed) -> list[str]:
 
 
 def kill_one(random: Random, made: Bed) -> None:
-    made.world.kill(random.choice(movable(made)), grace=random.choice((0.0, 10.0)))
+    if movable(made):
+        made.world.kill(random.choice(movable(made)), grace=random.choice((0.0, 10.0)))
 
 
 def finish_one(random: Random, made: Bed) -> None:

@@ -22,7 +22,7 @@ def bump(made: Bed, **changes: object) -> None:
     """Let somebody else write the object."""
     found = stored(made)
     version = str(int(found.metadata.resource_version) + 1)
-    changed = replace(found, **changes)  # type: ignore[arg-type]
+    changed = replace(found, **changes)
     made.world.runs[RUN] = replace(changed, metadata=replace(changed.metadata, resource_version=version))
 
 

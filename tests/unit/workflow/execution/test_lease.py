@@ -38,7 +38,9 @@ def held(made: Bed, holder: str = "other", run: str = "weekly-7", **changes: obj
     now = micro_timestamp(made.clock.now())
     stored = made.world.leases.get(LEASE)
     version = stored.resource_version if stored else ""
-    lease = Lease(*LEASE, holder=holder, acquire_time=now, renew_time=now, annotations={LAST_RUN: run}, resource_version=version)
+    lease = Lease(
+        *LEASE, holder=holder, acquire_time=now, renew_time=now, annotations={LAST_RUN: run}, resource_version=version
+    )
     answered = put_lease(made.world, replace(lease, **changes))  # type: ignore[arg-type]
     assert isinstance(answered, Lease)
     return answered
@@ -129,7 +131,9 @@ def test_cooldown_is_kept() -> None:
     assert next(c.at for c in made.world.calls if c.name == "put_lease") >= 120
 
 
-@pytest.mark.parametrize("stamps", [{LAST_FINISH: "soon", COOLDOWN: "600"}, {LAST_FINISH: "2026-11-02T09:00:00Z", COOLDOWN: "x"}])
+@pytest.mark.parametrize(
+    "stamps", [{LAST_FINISH: "soon", COOLDOWN: "600"}, {LAST_FINISH: "2026-11-02T09:00:00Z", COOLDOWN: "x"}]
+)
 def test_unreadable_cooldown_stops_nobody(stamps: dict[str, str]) -> None:
     made = one_node()
     held(made, holder="", annotations={LAST_RUN: "weekly-7", **stamps})
@@ -190,7 +194,12 @@ def test_lease_stolen_before_an_eviction() -> None:
     """The invariant of `check` is the assertion: no eviction while somebody else holds the lease."""
     made = several()
     port = made.process()
-    port.script("dry_run", None, meanwhile(lambda: (made.clock.advance(16), steal(made))))
+
+    def sleep_and_lose() -> None:
+        made.clock.advance(16)
+        steal(made)
+
+    port.script("dry_run", None, meanwhile(sleep_and_lose))
     with pytest.raises(LeaseLost):
         made.execute(port)
     assert len(port.named("evict")) == 1

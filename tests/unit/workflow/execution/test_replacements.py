@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from msgspec.structs import replace
 
+from repack_gitops.errors import ClusterUnavailable, Forbidden, InvalidInput, RepackError, TryAgain
 from repack_gitops.kube.interface import Nominated, NotNominated
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import Pod
 from repack_gitops.model.run import PlacementPhase
-from tests.unit.workflow.execution.fakes import answer, fail, meanwhile
+from tests.unit.workflow.execution.fakes import answer, fail, meanwhile, then
 from tests.unit.workflow.execution.invariants import nominations
 from tests.unit.workflow.execution.scenarios import (
     Bed,
@@ -16,22 +20,13 @@ from tests.unit.workflow.execution.scenarios import (
     node,
     one_node,
     pod,
+    prefer,
     reason,
     relocation,
     several,
     status_of,
     with_grace,
 )
-from tests.unit.workflow.execution.world import World
-
-
-def to(*names: str):  # type: ignore[no-untyped-def]
-    """A scheduler that prefers these nodes and ignores everything else."""
-
-    def choose(world: World, found: Pod, fitting: list[str]) -> str | None:
-        return next((n for n in names if n in fitting), None)
-
-    return choose
 
 
 def room() -> Bed:
@@ -46,7 +41,7 @@ def room() -> Bed:
 def test_replacement_lands_on_another_occupied_node() -> None:
     made = room()
     made.world.behaviour.honours_nominations = False
-    made.world.behaviour.choose = to("n2")
+    made.world.behaviour.choose = prefer("n2")
     run = made.execute()
     assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
     entry = relocation(made.world, "a-0").placement
@@ -57,7 +52,7 @@ def test_replacement_lands_on_another_occupied_node() -> None:
 def test_replacement_on_an_empty_node_is_no_gain() -> None:
     made = room()
     made.world.behaviour.honours_nominations = False
-    made.world.behaviour.choose = to("n9")
+    made.world.behaviour.choose = prefer("n9")
     run = made.execute()
     assert reason(run) == "BenefitNotRealized"
     assert "n9" in status_of(made.world).message
@@ -69,7 +64,7 @@ def test_replacement_on_an_empty_node_is_no_gain() -> None:
 def test_replacement_returns_to_the_source() -> None:
     made = room()
     made.world.behaviour.honours_nominations = False
-    made.world.behaviour.choose = to("n0")
+    made.world.behaviour.choose = prefer("n0")
     run = made.execute()
     assert reason(run) == "BenefitNotRealized"
     assert "still occupied: n0" in status_of(made.world).message
@@ -78,7 +73,7 @@ def test_replacement_returns_to_the_source() -> None:
 def test_replacement_returns_to_another_node_that_is_freed() -> None:
     made = several()
     made.world.behaviour.honours_nominations = False
-    made.world.behaviour.choose = to("n2", "n5", "n6", "n7")
+    made.world.behaviour.choose = prefer("n2", "n5", "n6", "n7")
     run = made.execute()
     assert run.status is not None
     assert run.status.phase == "Failed"
@@ -108,7 +103,7 @@ def test_node_cordoned_after_the_eviction_is_not_nominated_for_ever() -> None:
     """Nodes change too: a receiver that was cordoned while the replacement waits must be given up."""
     made = room()
     made.world.behaviour.bind_delay = 60.0
-    made.world.behaviour.choose = lambda world, found, fitting: None
+    made.world.behaviour.choose = prefer()
     port = made.process()
 
     def cordon() -> None:
@@ -125,36 +120,25 @@ def test_nominated_room_taken_while_it_waits() -> None:
     """A nomination reserves nothing: when a rival takes the room, the pod must not wait there while others are idle."""
     made = room()
     made.world.behaviour.bind_delay = 5.0
-    made.world.behaviour.choose = lambda world, found, fitting: None
+    made.world.behaviour.choose = prefer()
     port = made.process()
-    port.script("nominate", lost_to_a_rival(made))
+    port.script("nominate", then(rival(made, 2)))
     run = made.execute(port)
     assert reason(run) == "ExecutionCompletedWithAlternativePlacement"
     assert nominations(port.calls) == [("a-0", "n1"), ("a-0", "n2")]
 
 
-def lost_to_a_rival(made: Bed):  # type: ignore[no-untyped-def]
-    def act(real):  # type: ignore[no-untyped-def]
-        found = real()
-        made.world.add_pod(pod("rival", "n1", 2, None))
-        return found
-
-    return act
+def rival(made: Bed, cards: int) -> Callable[[], object]:
+    """Somebody takes room on n1."""
+    return lambda: made.world.add_pod(pod("rival", "n1", cards, None))
 
 
 def test_no_room_left_clears_our_nomination() -> None:
     made = one_node()
     made.world.behaviour.bind_delay = 5.0
-    made.world.behaviour.choose = to("n9")
+    made.world.behaviour.choose = prefer("n9")
     port = made.process()
-    port.script("nominate", lost_to_a_rival(made))
-
-    def fill(real):  # type: ignore[no-untyped-def]
-        found = real()
-        made.world.add_pod(pod("rival", "n1", 4, None))
-        return found
-
-    port.script("nominate", fill)
+    port.script("nominate", then(rival(made, 4)))
     run = made.execute(port)
     assert reason(run) == "BenefitNotRealized"
     assert nominations(port.calls) == [("a-0", "n1"), ("a-0", None)]
@@ -227,7 +211,7 @@ def test_refused_nomination_is_not_repeated_for_ever() -> None:
     """Nominations are hints: a missing permission must not become a request every second."""
     made = one_node()
     made.world.behaviour.bind_delay = 100.0
-    made.world.behaviour.choose = to("n1")
+    made.world.behaviour.choose = prefer("n1")
     port = made.process()
     port.always("nominate", answer(NotNominated("forbidden (HTTP 403)")))
     run = made.execute(port)
@@ -254,7 +238,7 @@ def test_scale_out_before_the_eviction_is_not_claimed() -> None:
     port = made.process()
     extra: list[Pod] = []
     port.script("evict", meanwhile(lambda: extra.append(made.world.add_pod(pod("web-more", None, 1, "ReplicaSet", "web")))))
-    made.world.behaviour.choose = to("n8", "n9")
+    made.world.behaviour.choose = prefer("n8", "n9")
     made.execute(port)
     assert relocation(made.world, "web-x1").placement.replacement_pod_uid != extra[0].uid
     assert extra[0].name not in [name for name, _ in nominations(port.calls)]
@@ -286,22 +270,13 @@ def test_claim_follows_a_replacement_that_is_made_anew() -> None:
     made = one_node()
     made.world.behaviour.bind_delay = 3.0
     port = made.process()
-    port.script("nominate", kill_after(made, "a-0"))
+    port.script("nominate", then(lambda: made.world.kill("a-0")))
     run = made.execute(port)
     assert reason(run) == "ExecutionCompleted"
     assert len(nominations(port.calls)) == 2
     found = made.world.pod("a-0")
     assert found is not None
     assert relocation(made.world, "a-0").placement.replacement_pod_uid == found.uid
-
-
-def kill_after(made: Bed, name: str):  # type: ignore[no-untyped-def]
-    def act(real):  # type: ignore[no-untyped-def]
-        found = real()
-        made.world.kill(name)
-        return found
-
-    return act
 
 
 def test_claim_follows_through_a_gap_of_the_watch() -> None:
@@ -316,12 +291,7 @@ def test_claim_follows_through_a_gap_of_the_watch() -> None:
         assert made.feed is not None
         made.feed.gap()
 
-    def act(real):  # type: ignore[no-untyped-def]
-        found = real()
-        lose()
-        return found
-
-    port.script("nominate", act)
+    port.script("nominate", then(lose))
     run = made.execute(port)
     assert reason(run) == "ExecutionCompleted"
     assert len(nominations(port.calls)) == 2
@@ -332,14 +302,11 @@ def test_replacement_that_fails_before_it_is_bound_frees_its_claim() -> None:
     made.world.behaviour.bind_delay = 3.0
     port = made.process()
 
-    def act(real):  # type: ignore[no-untyped-def]
-        found = real()
-        name = port.named("update_run_status") and nominee(made)
-        made.world.finish(name)
+    def fail_it() -> None:
+        made.world.finish(nominee(made))
         made.world.add_pod(pod("a-next", None, 2, "ReplicaSet", "a"))
-        return found
 
-    port.script("nominate", act)
+    port.script("nominate", then(fail_it))
     run = made.execute(port)
     assert reason(run) == "ExecutionCompleted"
     assert relocation(made.world, "a-0").placement.replacement_pod_name == "a-next"
@@ -370,15 +337,23 @@ def test_one_stuck_replacement_does_not_hold_up_another() -> None:
     assert port.named("nominate")[0].at < 15
 
 
-def test_unexpected_error_of_a_nomination_ends_the_process_not_the_run() -> None:
+def test_unreachable_server_at_a_nomination_ends_the_process_not_the_run() -> None:
     made = one_node()
     port = made.process()
-    from repack_gitops.errors import ClusterUnavailable, Forbidden, TryAgain  # noqa: F401
-
     port.script("nominate", fail(ClusterUnavailable("no route")))
-    try:
+    with pytest.raises(ClusterUnavailable):
         made.execute(port)
-    except ClusterUnavailable:
-        pass
-    made.clock.advance(100)
     assert made.execute().status is not None
+    assert status_of(made.world).phase in ("Succeeded", "Failed")
+
+
+@pytest.mark.parametrize("error", [Forbidden("cannot patch pods/status (HTTP 401)"), InvalidInput("Pod team/x: request of -1")])
+def test_errors_that_are_final_elsewhere_do_not_abandon_a_run_on_its_way(error: RepackError) -> None:
+    """Their exit codes end a Job for good; a run that has evicted must be gone on with."""
+    made = one_node()
+    port = made.process()
+    port.script("nominate", fail(error))
+    with pytest.raises(TryAgain, match="interrupted"):
+        made.execute(port)
+    assert made.execute().status is not None
+    assert status_of(made.world).phase in ("Succeeded", "Failed")

@@ -16,6 +16,7 @@ from tests.unit.workflow.execution.scenarios import (
     several,
     status_of,
 )
+from tests.unit.workflow.execution.world import READY, Budget
 
 
 def test_two_lists_disagree() -> None:
@@ -53,9 +54,8 @@ def test_node_that_went_down_is_not_freed() -> None:
 
     def down() -> None:
         found = made.world.nodes["n0"]
-        made.world.nodes["n0"] = replace(
-            found, status=replace(found.status, conditions=[type(found.status.conditions[0])(type="Ready", status="Unknown")])  # type: ignore[index]
-        )
+        unknown = replace(READY, status="Unknown")
+        made.world.nodes["n0"] = replace(found, status=replace(found.status, conditions=[unknown]))
 
     port.script("evict", meanwhile(down))
     assert reason(made.execute(port)) == "BenefitNotRealized"
@@ -63,7 +63,6 @@ def test_node_that_went_down_is_not_freed() -> None:
 
 def test_node_that_was_removed_is_not_freed() -> None:
     made = one_node()
-    made.spec = made.spec
     port = made.process()
     port.script("list_objects", None, meanwhile(lambda: made.world.nodes.pop("n0")))
     assert reason(made.execute(port)) == "BenefitNotRealized"
@@ -82,8 +81,6 @@ def test_receiver_that_ran_empty_meanwhile_is_no_new_node() -> None:
 
 def test_result_only_where_something_was_attempted() -> None:
     """Spec 1.2: a run whose nodes were all skipped has no result; zeros would look like a measurement."""
-    from tests.unit.workflow.execution.world import Budget
-
     made = one_node()
     made.world.budgets = [Budget("a", {"app": "a"}, expected=1, max_unavailable=0)]
     made.execute()

@@ -103,12 +103,12 @@ class World:
         return decode_pod(self.pods[(meta.namespace, meta.name)])
 
     def _surroundings(self, pod: wire.Pod) -> None:
-        space, owner = pod.metadata.namespace, (pod.metadata.owner_references or [None])[0]
+        space, owner = pod.metadata.namespace, self._owner(pod)
         group = (pod.metadata.annotations or {}).get("scheduling.k8s.io/group-name")
         if group and (space, group) not in self.groups:
             meta = wire.ObjectMeta(name=group, namespace=space, owner_references=pod.metadata.owner_references)
             self.groups[(space, group)] = wire.PodGroup(metadata=meta, spec=wire.PodGroupSpec(min_member=1))
-        if owner is not None and owner.kind == "Job":
+        if owner.kind == "Job":
             meta = wire.ObjectMeta(name=owner.name, namespace=space)
             self.jobs.setdefault((space, owner.name), wire.VolcanoJob(metadata=meta))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -245,7 +248,11 @@ def _copied(store: Store) -> Store:
 
 def make_place(folder: Path, files: Mapping[str, str] | None = None, cluster: Sequence[Any] | None = None) -> Place:
     """Return a place with repack.yaml and policy ``gpu`` (or ``files``) on main, and one node that can be freed."""
-    scratch = make_scratch(folder)
+    wanted = files or {"policies/gpu.yaml": policy_text("gpu")}
+    for part in _seed(tuple(sorted(wanted.items()))).iterdir():
+        shutil.copytree(part, folder / part.name)
+    scratch = Scratch(folder / "remote.git", folder / "checkout")
+    git(scratch.checkout, "remote", "set-url", "origin", str(scratch.bare))
     clock = FixedClock()
 
     def tip(branch: str) -> str | None:
@@ -254,11 +261,25 @@ def make_place(folder: Path, files: Mapping[str, str] | None = None, cluster: Se
         return ref.read_text().strip() if ref.is_file() else None
 
     forge = FakeForge(Store(tip, clock.now))
-    place = Place(scratch, clock, forge, FakeCluster(layout(4, 2) if cluster is None else cluster))
-    place.write_all({"repack.yaml": CONFIG, **(files or {"policies/gpu.yaml": policy_text("gpu")})})
-    if "policies/a.yaml" not in (files or {}):
-        place.remove("policies/a.yaml")
-    return place
+    return Place(scratch, clock, forge, FakeCluster(layout(4, 2) if cluster is None else cluster))
+
+
+@cache
+def _seed(files: tuple[tuple[str, str], ...]) -> Path:
+    """Return a folder with a remote and a checkout that hold ``files``, to be copied."""
+    folder = Path(tempfile.mkdtemp(prefix="repack-seed-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    scratch = make_scratch(folder)
+    for path, text in {"repack.yaml": CONFIG, **dict(files)}.items():
+        file = scratch.checkout / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    if "policies/a.yaml" not in dict(files):
+        (scratch.checkout / "policies/a.yaml").unlink()
+    git(scratch.checkout, "add", "--all")
+    git(scratch.checkout, "commit", "--quiet", "-m", "Configuration and policies")
+    git(scratch.checkout, "push", "--quiet", "origin", "main")
+    return folder
 
 
 def one_line(text: str) -> str:

@@ -40,7 +40,11 @@ TAMPERED: dict[str, tuple[str, Callable[[str], str], str]] = {
     "another resource": ("run.yaml", replaced("nvidia.com/gpu", "huawei.com/ascend-1980"), "different specs"),
     "another digest": ("run.yaml", lambda t: re.sub(r"plan-digest: \S{4}", "plan-digest: 0000", t), "disagree"),
     "no digest": ("run.yaml", lambda t: re.sub(r" *\S*plan-digest: \S+\n", "", t), "disagree"),
-    "a younger plan": ("plan.yaml", lambda t: re.sub(rf"{PLANNED_AT}: \S+", f'{PLANNED_AT}: "2030-01-01T00:00:00Z"', t), "disagree"),
+    "a younger plan": (
+        "plan.yaml",
+        lambda t: re.sub(rf"{PLANNED_AT}: \S+", f'{PLANNED_AT}: "2030-01-01T00:00:00Z"', t),
+        "disagree",
+    ),
     "another target": ("plan.yaml", replaced("toNode: n0", "toNode: n9"), "its digest is"),
     "another freed node": ("plan.yaml", replaced("- n1", "- n0"), "its digest is"),
     "another pod": ("plan.yaml", replaced("name: n-p1", "name: n-p0"), "its digest is"),
@@ -60,7 +64,7 @@ def test_files_changed_after_the_review_are_refused(merged: Place, what: str) ->
 
 
 def test_both_files_with_a_forged_digest_are_refused(merged: Place) -> None:
-    forged = lambda t: re.sub(r"plan-digest: \S+", "plan-digest: " + "0" * 64, t)  # noqa: E731
+    forged = lambda t: re.sub(r"plan-digest: \S+", "plan-digest: " + "ab" * 32, t)  # noqa: E731
     edit(merged, "run.yaml", forged)
     edit(merged, "plan.yaml", forged)
     assert "its digest is" in run_dispatch(merged)[RUN].message

@@ -215,7 +215,9 @@ def test_paths_of_runs(path: str) -> None:
     assert path.startswith(found.directory)
 
 
-@pytest.mark.parametrize("path", ["", "runs", "runs/a", "runs/a/B", "runs//b", "x/runs/a/b", "runs/a/b c", "runs/../b", "runs/a/.b"])
+@pytest.mark.parametrize(
+    "path", ["", "runs", "runs/a", "runs/a/B", "runs//b", "x/runs/a/b", "runs/a/b c", "runs/../b", "runs/a/.b"]
+)
 def test_paths_that_are_no_runs(path: str) -> None:
     assert RunPath.parse(path) is None
 
@@ -227,6 +229,8 @@ def test_branches_of_runs(branch: str) -> None:
     assert found.branch == branch
 
 
-@pytest.mark.parametrize("branch", ["repack/gpu", "repack/gpu/a/b", "gpu/a", "repack/repack/gpu/a", "repack/gpu/A", "repack//a", ""])
+@pytest.mark.parametrize(
+    "branch", ["repack/gpu", "repack/gpu/a/b", "gpu/a", "repack/repack/gpu/a", "repack/gpu/A", "repack//a", ""]
+)
 def test_branches_of_nobody(branch: str) -> None:
     assert RunPath.of_branch(branch) is None

@@ -108,7 +108,7 @@ def test_nothing_at_all(place: Place) -> None:
 
 
 # ---- names ----
-@pytest.mark.parametrize("name", ["x" * 100, "a.b.c", "0", "x" * 54 + ".y", "x" * 62 + "-y"])
+@pytest.mark.parametrize("name", ["x" * 100, "a.b.c", "0a", "x" * 54 + ".y", "x" * 62 + "-y"])
 def test_names_that_are_long_or_dotted_make_valid_jobs(tmp_path: Path, name: str) -> None:
     place = make_place(tmp_path, {f"policies/{name}.yaml": policy_text(name)})
     place.tick()
@@ -142,7 +142,9 @@ BROKEN_TEMPLATES = {
     "args in numbers": TEMPLATE.replace("[execute]", "[1]"),
     "no command": TEMPLATE.replace("          args: [execute]\n", ""),
     "null args": TEMPLATE.replace("[execute]", ""),
-    "containers in a mapping": TEMPLATE.replace("        - name: executor", "          name: executor").partition("        - name")[0],
+    "containers in a mapping": TEMPLATE.replace("        - name: executor", "          name: executor").partition(
+        "        - name"
+    )[0],
 }
 GOOD_TEMPLATES = {"null metadata", "null labels"}
 

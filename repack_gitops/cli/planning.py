@@ -1,0 +1,114 @@
+"""What `repack plan` needs beyond its options: the run, the snapshot, and the answer in four forms."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, assert_never
+
+import click
+import msgspec
+
+from repack_gitops.cli.wiring import connect_cluster
+from repack_gitops.errors import InvalidInput, RepackError
+from repack_gitops.files.documents import read_document
+from repack_gitops.files.snapshot import read_snapshot
+from repack_gitops.model.cluster import ClusterSnapshot
+from repack_gitops.model.decode import build_snapshot
+from repack_gitops.model.documents import read_run
+from repack_gitops.model.plan import Evaluation
+from repack_gitops.model.problems import InvalidDocument
+from repack_gitops.model.run import RepackRun, RunSpec, new_run
+from repack_gitops.model.status import dry_run_status
+from repack_gitops.model.writing import to_yaml
+from repack_gitops.planner import evaluate
+from repack_gitops.planner.verify import verify
+from repack_gitops.report.evaluation import evaluation_markdown
+from repack_gitops.report.table import plan_table
+
+Format = Literal["table", "yaml", "json", "markdown"]
+_EPOCH = "1970-01-01T00:00:00Z"
+_WIDTH_OF_A_FILE = 100
+
+
+def run_from_file(file: Path) -> RepackRun:
+    """Return the run in ``file`` as a DryRun."""
+    run = read_run(read_document(file), str(file))
+    return new_run(run.metadata, msgspec.structs.replace(run.spec, mode="DryRun"))
+
+
+def run_for_resource(resource: str, percent: int, pod_groups: int | None, cards: int | None) -> RepackRun:
+    """Return the run that the options describe."""
+    budget: dict[str, Any] = {"podGroups": pod_groups} if pod_groups is not None else {}
+    if cards is not None:
+        budget["resources"] = {resource: cards}
+    goal = {"resource": resource, "minFragImprovementPercent": percent}
+    document = {
+        "apiVersion": "repack.volcano.sh/v1alpha1",
+        "kind": "RepackRun",
+        "metadata": {"name": "plan"},
+        "spec": {"mode": "DryRun", "goals": [goal], **({"maxPerRun": budget} if budget else {})},
+    }
+    try:
+        return read_run(msgspec.json.encode(document), "--resource")
+    except InvalidDocument as error:
+        # The numbers are checked before; positions in a document that nobody wrote help nobody.
+        problem = error.problems[0]
+        raise InvalidInput(f"--resource: {problem.message}", hint=problem.advice) from error
+
+
+def snapshot_from_file(file: Path) -> tuple[ClusterSnapshot, str]:
+    """Return the snapshot and its moment: its newest pod's, so that the same file gives the same bytes."""
+    found = read_snapshot(file)
+    return found, max((p.created for p in found.pods), default="") or _EPOCH
+
+
+def snapshot_of_cluster(kubeconfig: Path | None, context: str | None) -> tuple[ClusterSnapshot, str]:
+    """Return the live cluster's snapshot and the present moment."""
+    with connect_cluster(kubeconfig, context) as cluster:
+        return build_snapshot(cluster.list_objects()), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def judged(snapshot: ClusterSnapshot, spec: RunSpec) -> Evaluation:
+    """Return the evaluation of ``spec``, after the independent judge accepted it."""
+    evaluation = evaluate(snapshot, spec)
+    problems = verify(snapshot, spec, evaluation)
+    if problems:
+        raise RepackError(f"the plan did not pass its own judge: {problems[0]}", hint="Please report this with the snapshot.")
+    return evaluation
+
+
+def rendered(output: Format, run: RepackRun, snapshot: ClusterSnapshot, evaluation: Evaluation, now: str) -> str:
+    """Return the answer in the form asked for; only the table depends on the terminal."""
+    match output:
+        case "table":
+            return _table(run, snapshot, evaluation)
+        case "markdown":
+            return evaluation_markdown(evaluation, run.spec)
+        case "yaml":
+            return to_yaml(_planned(run, evaluation, now))
+        case "json":
+            return msgspec.json.format(msgspec.json.encode(_planned(run, evaluation, now)), indent=2).decode() + "\n"
+        case other:
+            assert_never(other)
+
+
+def _planned(run: RepackRun, evaluation: Evaluation, now: str) -> RepackRun:
+    threshold = run.spec.goals[0].min_frag_improvement_percent
+    return new_run(run.metadata, run.spec, dry_run_status(evaluation, now, threshold=threshold))
+
+
+def _table(run: RepackRun, snapshot: ClusterSnapshot, evaluation: Evaluation) -> str:
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns if terminal else _WIDTH_OF_A_FILE
+    colour = terminal and not os.environ.get("NO_COLOR")
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return plan_table(evaluation, run.spec, snapshot, width=width, colour=colour, unicode=unicode)
+
+
+def show(text: str) -> None:
+    """Print an answer."""
+    click.echo(text, nl=False)

@@ -1,0 +1,171 @@
+"""`repack plan`: four forms of one answer, the same bytes every time, and quiet about what the terminal cannot do."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from repack_gitops.model.documents import read_run
+from tests.unit.cli.conftest import Run, list_of
+from tests.unit.workflow.gitops.fake_cluster import layout
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+GPU, NPU = "nvidia.com/gpu", "huawei.com/ascend-1980"
+CASES = [("fleet-gpu.json.gz", GPU), ("fleet-npu.json", NPU)]
+FORMS = ["table", "yaml", "json", "markdown"]
+
+
+def subprocess_repack(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "repack_gitops", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, env={"PATH": os.environ["PATH"], **environment})
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("file", "resource"), CASES)
+def test_examples_in_every_form(repack: Run, file: str, resource: str, form: str) -> None:
+    done = repack("plan", "--snapshot", EXAMPLES / file, "--resource", resource, "-o", form)
+    assert done.code == 0
+    assert done.err == ""
+    assert resource in done.out
+    assert done.out.endswith("\n")
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize(("file", "resource"), CASES)
+def test_yaml_and_json_are_the_same_run(repack: Run, file: str, resource: str) -> None:
+    texts = {f: repack("plan", "--snapshot", EXAMPLES / file, "--resource", resource, "-o", f).out for f in ("yaml", "json")}
+    assert read_run(texts["yaml"], "yaml") == read_run(texts["json"], "json")
+    assert yaml.safe_load(texts["yaml"]) == json.loads(texts["json"])
+    run = read_run(texts["yaml"], "yaml")
+    assert run.status is not None
+    assert run.status.plan is not None
+    assert run.status.phase == "Succeeded"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_bytes_under_any_hash_seed(form: str) -> None:
+    arguments = ("plan", "--snapshot", str(EXAMPLES / "fleet-gpu.json.gz"), "--resource", GPU, "-o", form)
+    first, second = (subprocess_repack(*arguments, PYTHONHASHSEED=seed) for seed in ("1", "2"))
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+
+
+def test_what_was_printed_can_be_planned_again(repack: Run, snapshot: Path, tmp_path: Path) -> None:
+    first = repack("plan", "--snapshot", snapshot, "--resource", GPU, "-o", "yaml")
+    file = tmp_path / "run.yaml"
+    file.write_text(first.out)
+    assert repack("plan", "--snapshot", snapshot, "--run", file, "-o", "yaml").out == first.out
+
+
+def test_a_run_in_mode_execute_is_only_planned(repack: Run, snapshot: Path, tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(repack("plan", "--snapshot", snapshot, "--resource", GPU, "-o", "yaml").out.replace("DryRun", "Execute"))
+    assert "mode: DryRun" in repack("plan", "--snapshot", snapshot, "--run", file, "-o", "yaml").out
+
+
+@pytest.mark.parametrize(
+    ("cards", "options", "reason"),
+    [
+        ((4, 2), (), "RepackRecommended"),
+        ((8, 8), (), "NoFragmentation"),
+        ((0, 0), (), "NoFragmentation"),
+        ((4, 2), ("--min-improvement", "80"), "InsufficientImprovement"),
+        ((4, 2), ("--max-cards", "1"), "InsufficientImprovement"),
+        ((4, 2), ("--max-cards", "0"), "InsufficientImprovement"),
+        ((4, 2), ("--max-pod-groups", "0"), "InsufficientImprovement"),
+        ((4, 2), ("--max-pod-groups", "1", "--max-cards", "2"), "RepackRecommended"),
+    ],
+)
+def test_every_verdict_is_a_success(
+    repack: Run, snapshot: Path, cards: tuple[int, ...], options: tuple[str, ...], reason: str
+) -> None:
+    snapshot.write_text(list_of(*layout(*cards)))
+    done = repack("plan", "--snapshot", snapshot, "--resource", GPU, *options, "-o", "json")
+    assert (done.code, json.loads(done.out)["status"]["conditions"][-1]["reason"]) == (0, reason)
+    for form in FORMS:
+        assert repack("plan", "--snapshot", snapshot, "--resource", GPU, *options, "-o", form).code == 0
+
+
+def test_nothing_is_written(repack: Run, snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(p.name for p in tmp_path.iterdir())
+    repack("plan", "--snapshot", snapshot, "--resource", GPU)
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_a_snapshot_from_standard_input(snapshot: Path) -> None:
+    command = [sys.executable, "-m", "repack_gitops", "plan", "--snapshot", "-", "--resource", GPU]
+    with snapshot.open("rb") as content:
+        done = subprocess.run(command, stdin=content, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- terminals ----
+def on_a_terminal(snapshot: Path, columns: int = 0, **environment: str) -> str:
+    """Run the table on a pseudo-terminal and return what it showed."""
+    command = [sys.executable, "-m", "repack_gitops", "plan", "--snapshot", str(snapshot), "--resource", GPU]
+    ours, theirs = pty.openpty()
+    env = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}
+    if columns:
+        env["COLUMNS"] = str(columns)
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=env) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:
+                break
+            shown += part
+        assert process.wait() == 0, shown
+    os.close(ours)
+    return shown.decode()
+
+
+def test_colour_on_a_terminal_only(snapshot: Path) -> None:
+    assert "\x1b[" in on_a_terminal(snapshot)
+    assert "\x1b" not in on_a_terminal(snapshot, NO_COLOR="1")
+
+
+@pytest.mark.parametrize("columns", [0, 80, 200])
+def test_a_terminal_of_any_width(snapshot: Path, columns: int) -> None:
+    lines = on_a_terminal(snapshot, columns, NO_COLOR="1").splitlines()
+    assert lines
+    assert max(map(len, lines)) <= (columns or 100)
+
+
+def test_a_terminal_that_knows_ascii_alone(snapshot: Path) -> None:
+    for form in FORMS:
+        arguments = ("plan", "--snapshot", str(snapshot), "--resource", GPU, "-o", form)
+        done = subprocess_repack(*arguments, PYTHONIOENCODING="ascii")
+        assert done.returncode == 0, done.stderr
+        # Markdown, YAML and JSON are files, and files are UTF-8; the table is for the terminal.
+        assert done.stdout.isascii() or form != "table"
+        assert done.stdout.decode()
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("plan", "--snapshot", "FILE", "--resource", GPU, "-o", "json")])
+def test_a_reader_that_went_away(snapshot: Path, arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "repack_gitops", *(str(snapshot) if a == "FILE" else a for a in arguments)]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_full_disk(snapshot: Path) -> None:
+    command = [sys.executable, "-m", "repack_gitops", "plan", "--snapshot", str(snapshot), "--resource", GPU]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 74
+    assert "no space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "report" not in done.stderr

@@ -14,7 +14,7 @@ import msgspec
 from repack_gitops.model.diagnosis import diagnose
 from repack_gitops.model.policy import Guardrails, RepackPolicy, RepositoryConfig
 from repack_gitops.model.problems import InvalidDocument, Path, Problem, shown
-from repack_gitops.model.run import RepackRun
+from repack_gitops.model.run import RepackRun, RunTemplateSpec
 from repack_gitops.model.schema import KINDS
 from repack_gitops.model.syntax.text import MAX_BYTES, Parsed, parse, scan
 
@@ -107,9 +107,28 @@ def _convert(parsed: Parsed, wanted: type[Any]) -> Any:
         document = msgspec.convert(parsed.data, wanted)
     except msgspec.ValidationError as error:
         problems = _merged(problems, diagnose(parsed, kind, parsed.data)) or [_from_msgspec(parsed, error)]
+        raise InvalidDocument(parsed.source, problems) from error
+    problems = _merged(problems, _strange_budgets(parsed, document))
     if problems:
         raise InvalidDocument(parsed.source, problems)
     return document
+
+
+def _strange_budgets(parsed: Parsed, document: Any) -> list[Problem]:
+    """A budget for a resource that is not the goal's would cap nothing: a typing error that costs a night."""
+    spec: RunTemplateSpec
+    where: Path
+    match document:
+        case RepackRun():
+            spec, where = document.spec, ("spec",)
+        case RepackPolicy():
+            spec, where = document.spec.run_template.spec, ("spec", "runTemplate", "spec")
+        case _:
+            return []
+    goal, budget = spec.goals[0].resource, spec.max_per_run.resources if spec.max_per_run else {}
+    paths = [(*where, "maxPerRun", "resources", name) for name in budget if name != goal]
+    message, advice = f"is not the goal's resource, so it limits nothing: the goal is {goal}", f"Write {goal}."
+    return [Problem(*parsed.position(path), path, message, advice) for path in paths]
 
 
 def _merged(first: tuple[Problem, ...] | list[Problem], then: list[Problem]) -> list[Problem]:

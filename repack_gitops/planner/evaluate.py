@@ -16,6 +16,7 @@ from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.problem import Problem
+from repack_gitops.planner.warnings import before_planning, disruption_budgets
 
 
 def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
@@ -47,7 +48,7 @@ def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerO
         stays={},
         scope_pod_groups=_groups_in_scope(problem),
         scope_nodes=sum(1 for n in problem.nodes if problem.scope.node(n)),
-        warnings=_warnings(snapshot, problem),
+        warnings=tuple(before_planning(problem)),
     )
     if before.occupied == before.optimal:
         return base
@@ -66,7 +67,8 @@ def _judge(
         receivers = [name for name, reason in stays.items() if reason.code is Code.RECEIVES]
         stays = stays | dict.fromkeys((*receivers, *(s.node for s in steps)), below)
         return replace(base, verdict=Verdict.INSUFFICIENT, stays=dict(sorted(stays.items())), improvement=gain)
-    found = impacts(problem.snapshot, problem.resource, moved_by_group(m for s in steps for m in s.moves))
+    moves = [m for s in steps for m in s.moves]
+    found = impacts(problem.snapshot, problem.resource, moved_by_group(moves))
     return replace(
         base,
         verdict=Verdict.RECOMMENDED,
@@ -76,6 +78,7 @@ def _judge(
         impacts=found,
         stays=stays,
         improvement=gain,
+        warnings=(*base.warnings, *disruption_budgets(problem.snapshot, moves)),
     )
 
 
@@ -108,19 +111,3 @@ def _groups_in_scope(problem: Problem) -> int:
         if p.pod_group is not None and p.requests.get(problem.resource, 0) > 0
     }
     return sum(1 for key in using if key in groups and problem.scope.pod_group(groups[key]))
-
-
-def _warnings(snapshot: ClusterSnapshot, problem: Problem) -> tuple[str, ...]:
-    found = []
-    owners = {(v.pod.owner.group, v.pod.owner.kind) for vs in problem.victims for v in vs if v.pod.owner is not None}
-    if ("batch.volcano.sh", "Job") in owners and not snapshot.volcano_jobs:
-        found.append("the snapshot holds no jobs.batch.volcano.sh, so lifecycle policies of VCJobs were not checked")
-    stray = sorted(
-        n.name for n in snapshot.nodes if not n.allocatable.get(problem.resource, 0) and snapshot.used(n.name, problem.resource)
-    )
-    if stray:
-        found.append(f"pods use {problem.resource} on nodes that no longer provide it: {', '.join(stray[:5])}")
-    cordoned = sum(1 for i, n in enumerate(problem.nodes) if n.unschedulable and problem.victims[i])
-    if cordoned:
-        found.append(f"{cordoned} candidate node(s) are cordoned; freeing them gives no room until they are uncordoned")
-    return tuple(found)

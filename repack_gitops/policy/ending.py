@@ -118,8 +118,8 @@ def _completed(resource: str, removed: Sequence[Relocation], observed: Observed,
 
 def _why_nothing(relocations: Sequence[Relocation], observed: Observed) -> str:
     first = next((r for r in relocations if refused(r)), None) or next((r for r in relocations if r.eviction.message), None)
-    why = f"{first.namespace}/{first.victim_pod_name}: {first.eviction.message}" if first else "nothing was left to evict"
-    return f"{observed.aborted}; {why}" if observed.aborted else why
+    why = f"{first.namespace}/{first.victim_pod_name}: {first.eviction.message}" if first else ""
+    return "; ".join(part for part in (observed.aborted, why) if part) or "nothing was left to evict"
 
 
 def _stop(observed: Observed) -> str:

@@ -10,6 +10,9 @@ from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.policy import Guardrails
 from repack_gitops.model.run import PodGroupSet, RunTemplateSpec
 
+#: The journal of a run is one object; the API server takes 1.5 MB, a relocation needs up to a kilobyte.
+MOST_PODS = 1000
+
 
 def guarded_options(guardrails: Guardrails | None, options: PlannerOptions) -> PlannerOptions:
     """Return ``options`` with the guardrails' forbidden namespaces and owner kinds: their pods never move."""
@@ -23,8 +26,16 @@ def guarded_options(guardrails: Guardrails | None, options: PlannerOptions) -> P
 
 
 def violations(guardrails: Guardrails | None, spec: RunTemplateSpec, evaluation: Evaluation) -> tuple[str, ...]:
-    """Return every guardrail that the plan or its spec breaks; empty when all hold."""
-    return () if guardrails is None else tuple(_violations(guardrails, spec, evaluation))
+    """Return every guardrail that the plan or its spec breaks, the built-in one included; empty when all hold."""
+    found = _too_large(evaluation)
+    return (*found, *(_violations(guardrails, spec, evaluation) if guardrails else ()))
+
+
+def _too_large(evaluation: Evaluation) -> tuple[str, ...]:
+    pods = evaluation.disruption.moved_pods
+    if pods <= MOST_PODS:
+        return ()
+    return (f"the plan moves {pods} pods, one run can move {MOST_PODS}: set a maxPerRun",)
 
 
 def _violations(guardrails: Guardrails, spec: RunTemplateSpec, evaluation: Evaluation) -> Iterator[str]:

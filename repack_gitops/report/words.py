@@ -21,7 +21,7 @@ class Staying:
     def words(self) -> str:
         """The reason as words that start a line."""
         text = explain(self.code)
-        return text[0].upper() + text[1:]
+        return f"{text[0].upper()}{text[1:]} ({self.code.value})"
 
 
 def staying_groups(evaluation: Evaluation) -> tuple[Staying, ...]:

@@ -144,6 +144,9 @@ class _Tick:
         origin = Origin(self._config, policy, path, self._books.commit, self._now)
         evaluation, scene = self._evaluation(policy), self._scout.look(policy.metadata.name)
         standing = self._standing(scene)
+        if standing is not None and standing.tip is None:
+            # A moment later the forge closes it: whoever deleted the branch said no.
+            return PolicyReport(policy.metadata.name, "nothing", f"branch {standing.path.branch} was deleted")
         reused = standing or self._orphan(policy, scene)
         proposal = self._proposal(origin, evaluation, reused)
         situation = self._situation(policy, evaluation, proposal, standing)

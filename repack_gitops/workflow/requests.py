@@ -50,7 +50,7 @@ class Requests:
         title, body = self._text(proposal)
         request = self.ports.forge.create_pull_request(proposal.path.branch, self.base, title, body, options.draft)
         self._decorate(request, options)
-        self._fresh(commit, "planned on the live cluster")
+        self._fresh(commit)
         return request.url
 
     def update(self, proposal: Proposal, options: PullRequestOptions, standing: Standing) -> None:
@@ -61,7 +61,7 @@ class Requests:
         if standing.request is not None:
             self.ports.forge.update_pull_request(standing.request.number, *self._text(proposal))
             self._decorate(standing.request, options)
-        self._fresh(commit, "planned again: the plan changed")
+        self._fresh(commit)
 
     def keep(self, options: PullRequestOptions, standing: Standing) -> None:
         """Refresh the status; finish what a tick that died began."""
@@ -69,7 +69,7 @@ class Requests:
             return
         if LABEL not in standing.request.labels:
             self._decorate(standing.request, options)
-        self._fresh(standing.tip or standing.request.head_commit, "the plan still holds")
+        self._fresh(standing.tip or standing.request.head_commit)
 
     def leave(self, standing: Standing, why: str) -> None:
         """Say once why nothing is done."""
@@ -123,8 +123,9 @@ class Requests:
         for shortfall in (*reviewers, *assignees, *labels):
             self.warn(f"pull request {number}: {shortfall.message}")
 
-    def _fresh(self, commit: str, description: str) -> None:
-        self.ports.forge.set_commit_status(commit, FRESHNESS, "success", description)
+    def _fresh(self, commit: str) -> None:
+        # Always the same words: a status that says something new is a write, and a notice to everybody.
+        self.ports.forge.set_commit_status(commit, FRESHNESS, "success", "the plan holds on the live cluster")
 
     def _say_once(self, number: int, text: str) -> None:
         # Forges change line ends and blanks.

@@ -118,7 +118,7 @@ class Executor:
         deadline, said = self._clock.monotonic() + seconds, ""
         name, resuming = journal.run.metadata.name, bool(journal.relocations)
         while (wait := self._lock.acquire(name, resuming=resuming)) is not None:
-            if not resuming:
+            if journal.status.phase == "Pending":
                 self._set_waiting(journal, wait.reason, wait.message)
             if wait.message != said:
                 self._progress(f"waiting: {wait.message}")
@@ -128,7 +128,7 @@ class Executor:
             self._clock.sleep(WAIT_POLL_SECONDS)
 
     def _set_waiting(self, journal: Journal, reason: str, message: str) -> None:
-        """Say in the status that the run waits; whoever has the lease may be at work on this very run, and comes first."""
+        """Say in the status that the run waits; whoever has the lease and works on this very run comes first."""
         try:
             self._set(journal, lambda now, old: pending(reason, message, now, old))
         except JournalLost:

@@ -101,15 +101,13 @@ class Follower:
         self._victims[index] = victim
         self._known.update(p.uid for p in self.view.pods() if p.namespace == victim.namespace)
         relocation = self._journal.relocations[index]
-        if not self._steers:
-            return relocation.placement
         selected = self._receivers.choose(victim, relocation, without(self._promised(), (index,)), evicted=False)
-        return None if selected is None else msgspec.structs.replace(relocation.placement, selected_node_name=selected)
+        if selected is None:
+            return None
+        return msgspec.structs.replace(relocation.placement, selected_node_name=selected if self._steers else "")
 
     def why_no_room(self, victims: Sequence[tuple[int, Pod]]) -> str | None:
         """Return why the ``victims`` (with their indices) cannot all be placed now, or None."""
-        if not self._steers:
-            return None
         relocations = self._journal.relocations
         promised = without(self._promised(), [index for index, _ in victims])
         return self._receivers.together([(pod, relocations[index]) for index, pod in victims], promised)

@@ -15,7 +15,7 @@ from repack_gitops.kube.interface import (
     Throttled,
     TransientRefusal,
 )
-from repack_gitops.model.cluster import Pod, PodDisruptionBudget
+from repack_gitops.model.cluster import Key, Pod, PodDisruptionBudget
 from repack_gitops.model.status import counted
 from repack_gitops.workflow.execution.follower import Follower
 from repack_gitops.workflow.execution.session import Session
@@ -23,11 +23,22 @@ from repack_gitops.workflow.execution.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What is in the way, whether it may pass by itself, and the seconds the server asks to wait (0: it did not say)."""
+    """What is in the way.
+
+    Attributes
+    ----------
+    passing
+        Whether it may pass by itself.
+    wait
+        The seconds the server asks to wait; 0 where it did not say.
+    budgets
+        The PodDisruptionBudgets that may recover.
+    """
 
     why: str
     passing: bool = False
     wait: float = 0.0
+    budgets: frozenset[Key] = frozenset()
 
 
 class Obstacles:
@@ -35,6 +46,11 @@ class Obstacles:
 
     def __init__(self, session: Session, follower: Follower) -> None:
         self._cluster, self._settings, self._follower = session.cluster, session.settings, follower
+        self._hopeless: set[Key] = set()
+
+    def waited_in_vain(self, obstacle: Obstacle) -> None:
+        """Remember budgets that did not recover in a whole timeout: the next node does not wait for them again."""
+        self._hopeless |= obstacle.budgets
 
     def of(self, victims: Sequence[tuple[int, Pod]]) -> Obstacle | None:
         """Return what keeps ``victims`` (with their indices) from going together, or None.
@@ -63,8 +79,8 @@ class Obstacles:
             case Evicted() | PodGone():
                 return None
             case BudgetRefused(message=message, retry_after=seconds):
-                recovering = any(self._recovering(b) for b in budgets if b.selects(victim))
-                return Obstacle(f"{name}: {message}", recovering, seconds)
+                recovering = self._recovering([b for b in budgets if b.selects(victim)])
+                return Obstacle(f"{name}: {message}", bool(recovering), seconds, recovering)
             case Throttled(message=message, retry_after=seconds):
                 return Obstacle(f"{name}: {message}", passing=True, wait=seconds)
             case TransientRefusal(message=message):
@@ -80,14 +96,15 @@ class Obstacles:
                 allowed = counted(budget.disruptions_allowed, "disruption")
                 verb = "is" if needed == 1 else "are"
                 why = f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {allowed}, {needed} {verb} needed"
-                return Obstacle(why, self._recovering(budget))
+                recovering = self._recovering([budget])
+                return Obstacle(why, bool(recovering), budgets=recovering)
         return None
 
-    def _recovering(self, budget: PodDisruptionBudget) -> bool:
-        """Tell whether the budget may soon allow more: a pod of it is leaving or not Ready yet, or its status is old."""
-        if not budget.observed:
-            return True
-        return any(budget.selects(p) and p.active and (p.terminating or not p.ready) for p in self._follower.view.pods())
+    def _recovering(self, budgets: Sequence[PodDisruptionBudget]) -> frozenset[Key]:
+        """Return those that may soon allow more: a pod of theirs is leaving or not Ready yet, or their status is old."""
+        unsettled = [p for p in self._follower.view.pods() if p.active and (p.terminating or not p.ready)]
+        found = frozenset((b.namespace, b.name) for b in budgets if not b.observed or any(map(b.selects, unsettled)))
+        return found - self._hopeless
 
 
 def _charged(victim: Pod, budget: PodDisruptionBudget) -> bool:

@@ -72,8 +72,8 @@ class Receivers:
         return planned if best is None and evicted and self.fits(pod, planned, promised) else best
 
     def fits(self, pod: Pod, node: str, promised: Sequence[Pod]) -> bool:
-        """Tell whether ``node`` has room for ``pod`` now."""
-        found = self._node(node)
+        """Tell whether ``node`` may receive and has room for ``pod`` now."""
+        found = None if node in self._rules.freed else self._node(node)
         return found is not None and why_no_room(pod, found, self._residents(node, promised), self._closed(pod)) is None
 
     def together(self, victims: Sequence[tuple[Pod, Relocation]], promised: Sequence[Pod]) -> str | None:

@@ -73,6 +73,7 @@ class NodeTransaction:
         while (obstacle := self._obstacles.of(self._present(indices))) is not None:
             left = deadline - self._clock.monotonic()
             if not obstacle.passing or left <= 0 or obstacle.wait > left:
+                self._obstacles.waited_in_vain(obstacle)
                 self._reject_all(indices, f"{NOT_ATTEMPTED}: node {node} was skipped, nothing evicted: {obstacle.why}")
                 return False
             self._pause(obstacle.wait or min(backoff, left))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -89,6 +90,14 @@ def test_owner_of_an_impact_is_the_pod_groups_own() -> None:
     assert impact.owner is not None
     assert (impact.owner.kind, impact.owner.name) == ("Job", "p")
     assert evaluation.moves[0].owner == impact.owner
+
+
+def test_owner_of_a_pod_group_without_one_is_its_members() -> None:
+    snapshot = cluster([node("a"), node("b")], [pod("p", "a", 1), pod("q", "b", 4)])
+    groups = {key: replace(group, owner=None) for key, group in snapshot.pod_groups.items()}
+    (impact,) = plan(replace(snapshot, pod_groups=groups)).impacts
+    assert impact.owner is not None
+    assert impact.owner.name == "p"
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -90,10 +90,13 @@ class TestPlacingForGood:
         assert occupancy.fits(plain).tolist() == [True, False, False]
         assert occupancy.idle[0].tolist() == [4000, 2000, 1000]
 
-    def test_a_node_overdrawn_in_a_resource_that_nobody_asks_for_stays_open(self) -> None:
-        pods = [pod("p", "a", 1), pod("q", "a", 1), pod("r", "b", 1, owner=None, requests={GPU: 1000, "disk": 9000})]
+    def test_a_node_overdrawn_in_a_resource_that_the_class_does_not_ask_for_stays_open(self) -> None:
+        with_disk = {GPU: 2000, "cpu": 1000, "pods": 1000, "disk": 1000}
+        pods = [pod("p", "a", 2, requests=with_disk, template=with_disk), pod("q", "a", 1)]
+        pods.append(pod("r", "b", 1, owner=None, requests={GPU: 1000, "disk": 9000}))
         problem, occupancy, _ = prepared(cluster([node("a"), node("b")], pods))
-        plain, _ = classes_of(problem, "a")
+        disk, plain = classes_of(problem, "a")
+        assert not occupancy.fits(disk)[1]
         occupancy.place(plain, 1)
         assert occupancy.fits(plain)[1]
 

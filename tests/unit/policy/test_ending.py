@@ -85,6 +85,11 @@ def test_nothing_to_evict() -> None:
     assert "nothing was left to evict" in end().message
 
 
+def test_stopped_before_the_first_node() -> None:
+    message = end(moved(eviction=E.PENDING), aborted="stopped before node n0: none of windows.allow is open").message
+    assert message.endswith("no eviction was accepted; stopped before node n0: none of windows.allow is open.")
+
+
 def test_timed_out_comes_first() -> None:
     late = moved("late", placement=P.TIMED_OUT, actual="")
     found = end(late, moved(), freed=(), verified=False, newly=("n9",))

@@ -23,10 +23,10 @@ from repack_gitops.model.run import (
 from repack_gitops.model.status import plan_status
 from repack_gitops.planner import evaluate
 from repack_gitops.policy.envelope import drift, envelope_of
-from repack_gitops.policy.guardrails import guarded_options, violations
+from repack_gitops.policy.guardrails import MOST_PODS, guarded_options, violations
 from repack_gitops.policy.names import CHANGE_TICKET
 from repack_gitops.policy.ticket import ticket_of, why_not_ticket
-from tests.unit.planner.build import layout, spec
+from tests.unit.planner.build import cluster, layout, node, pod, spec
 
 
 @pytest.fixture(scope="module")
@@ -196,3 +196,13 @@ def test_ticket_rule(rule: ChangeTicket, ticket: str, ok: bool) -> None:
 def test_ticket_refusal_says_why() -> None:
     assert why_not_ticket(ChangeTicket(required=True), run()) == "a change ticket is required"
     assert why_not_ticket(ChangeTicket(pattern="X"), run("Y")) == "change ticket 'Y' does not match 'X'"
+
+
+def test_a_run_never_moves_more_pods_than_its_journal_can_hold() -> None:
+    nodes = [node(f"n{i:04}") for i in range(1100)]
+    pods = [pod(f"p{i:04}-{k}", f"n{i:04}", 1) for i in range(1100) for k in range(2)]
+    evaluation = evaluate(cluster(nodes, pods), spec())
+    assert evaluation.disruption.moved_pods > MOST_PODS
+    assert violations(None, spec(), evaluation) == (
+        f"the plan moves {evaluation.disruption.moved_pods} pods, one run can move 1000: set a maxPerRun",
+    )

@@ -19,7 +19,7 @@ def test_staying_nodes_are_grouped_largest_first() -> None:
     groups = staying_groups(cases.sixty_nodes().evaluation)
     assert groups[0].code is Code.RECEIVES
     assert [len(g.nodes) for g in groups] == sorted((len(g.nodes) for g in groups), reverse=True)
-    assert groups[0].words == "Receives pods of freed nodes"
+    assert groups[0].words == "Receives pods of freed nodes (Receives)"
 
 
 def test_the_disruption_is_one_true_sentence() -> None:

@@ -20,7 +20,7 @@ from tests.unit.workflow.execution.fakes import Action, FakeCluster, Killed, ans
 from tests.unit.workflow.execution.scenarios import GPU, LEASE, Bed, bed, node, pod, status_of
 from tests.unit.workflow.execution.world import Budget
 
-SEEDS = range(120)
+SEEDS = range(60)
 KINDS = ("Job", "StatefulSet", "ReplicaSet")
 
 

@@ -172,6 +172,24 @@ def test_journal_is_read_again_once_the_lease_is_ours() -> None:
     assert evictions(late.calls) == []
 
 
+def test_who_waits_for_its_own_run_does_not_disturb_it() -> None:
+    """A second process of the same run (its Job restarted too early): the first one plans and must not lose its journal."""
+    made = one_node()
+    first, second = made.process(), made.process()
+    waited: list[str] = []
+
+    def wait_beside() -> None:
+        made.stopping = True
+        with pytest.raises(TryAgain):
+            made.execute(second)
+        made.stopping = False
+        waited.append(status_of(made.world).phase)
+
+    first.script("list_objects", meanwhile(wait_beside))
+    assert reason(made.execute(first)) == "ExecutionCompleted"
+    assert waited == ["Running"]
+
+
 # ---- losing it ----
 def steal(made: Bed) -> None:
     lease = made.world.leases[LEASE]

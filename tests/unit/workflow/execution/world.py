@@ -87,6 +87,7 @@ class World:
         self.accepted: list[str] = []
         self.on_created: Callable[[Pod], None] | None = None
         self._numbers = count(1)
+        self._decoded: dict[str, tuple[wire.Pod, Pod]] = {}
 
     # ---- what a test puts there ----
     def add_node(self, node: wire.Node) -> None:
@@ -100,7 +101,7 @@ class World:
         self._surroundings(pod)
         if not pod.spec.node_name:
             self.clock.at(self.behaviour.bind_delay, lambda: self._schedule((meta.namespace, meta.name), meta.uid))
-        return decode_pod(self.pods[(meta.namespace, meta.name)])
+        return self.decoded(self.pods[(meta.namespace, meta.name)])
 
     def _surroundings(self, pod: wire.Pod) -> None:
         space, owner = pod.metadata.namespace, self._owner(pod)
@@ -121,14 +122,21 @@ class World:
         pod = self.pods[(namespace, name)]
         self._store("MODIFIED", replace(pod, status=replace(pod.status, phase="Succeeded", conditions=None)))
 
+    def decoded(self, pod: wire.Pod) -> Pod:
+        """Return the pod as the port shows it; each version is decoded once."""
+        known = self._decoded.get(pod.metadata.uid)
+        if known is None or known[0] is not pod:
+            known = self._decoded[pod.metadata.uid] = (pod, decode_pod(pod))
+        return known[1]
+
     # ---- what the API shows ----
     def pod(self, name: str, namespace: str = "team") -> Pod | None:
         found = self.pods.get((namespace, name))
-        return None if found is None else decode_pod(found)
+        return None if found is None else self.decoded(found)
 
     def on(self, node: str) -> list[str]:
         """Names of active pods on ``node``."""
-        return sorted(p.name for p in map(decode_pod, self.pods.values()) if p.node == node and p.active)
+        return sorted(p.name for p in map(self.decoded, self.pods.values()) if p.node == node and p.active)
 
     def objects(self) -> Iterator[wire.Wire]:
         yield from self.nodes.values()
@@ -144,7 +152,7 @@ class World:
         return tuple(decode_budget(self._budget(b)) for b in self.budgets)
 
     def pod_list(self) -> PodList:
-        return PodList(tuple(decode_pod(self.pods[k]) for k in sorted(self.pods)), str(len(self.events)))
+        return PodList(tuple(self.decoded(self.pods[k]) for k in sorted(self.pods)), str(len(self.events)))
 
     # ---- evictions ----
     def evict(self, key: Key, uid: str, grace: int | None, dry_run: bool) -> EvictionAnswer:
@@ -175,13 +183,13 @@ class World:
 
     def _healthy_enough(self, budget: Budget, pod: wire.Pod) -> bool:
         status = self._budget(budget).status
-        if not decode_pod(pod).ready:
+        if not self.decoded(pod).ready:
             enough = status.current_healthy >= status.desired_healthy > 0
             return budget.unhealthy == "AlwaysAllow" or enough
         return status.disruptions_allowed > 0
 
     def _budget(self, budget: Budget) -> wire.PodDisruptionBudget:
-        pods = [decode_pod(p) for p in self.pods.values() if budget.selects(p)]
+        pods = [self.decoded(p) for p in self.pods.values() if budget.selects(p)]
         healthy = sum(1 for p in pods if p.ready and not p.terminating)
         desired = budget.expected - budget.max_unavailable
         return wire.PodDisruptionBudget(
@@ -240,7 +248,7 @@ class World:
         found = self.pods.get(key)
         if found is None or found.metadata.uid != uid or found.spec.node_name or found.metadata.deletion_timestamp:
             return
-        node = self._pick(decode_pod(found))
+        node = self._pick(self.decoded(found))
         if node is None:
             self.clock.at(self.behaviour.schedule_period, lambda: self._schedule(key, uid))
         else:
@@ -258,7 +266,7 @@ class World:
         node = decode_node(self.nodes[name], Shared())
         if node.unschedulable or not node.ready or why_not(pod.constraints, node) is not None:
             return False
-        here = [p for p in map(decode_pod, self.pods.values()) if p.node == name and p.active]
+        here = [p for p in map(self.decoded, self.pods.values()) if p.node == name and p.active]
         return all(
             sum(p.requests.get(r, 0) for p in here) + amount <= node.allocatable.get(r, 0) for r, amount in pod.requests.items()
         )
@@ -284,7 +292,7 @@ class World:
         self._emit(kind, pod)
 
     def _emit(self, kind: Any, pod: wire.Pod) -> None:
-        decoded = decode_pod(pod)
+        decoded = self.decoded(pod)
         self.events.append(PodEvent(kind, decoded, str(len(self.events) + 1)))
         if self.on_created is not None and kind == "ADDED":
             self.on_created(decoded)

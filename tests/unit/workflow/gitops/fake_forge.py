@@ -36,6 +36,8 @@ class Store:
     assignees: dict[int, list[str]] = field(default_factory=dict)
     statuses: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     unknown_users: frozenset[str] = frozenset()
+    #: Gitea takes a moment to close the request of a branch that was deleted.
+    closes_late: bool = False
 
 
 class FakeForge:
@@ -179,7 +181,9 @@ class FakeForge:
         if found.state != "open":
             return found
         tip = self.store.tips(found.head)
-        return replace(found, head_commit=tip) if tip else self._end(found, "closed")
+        if tip is None:
+            return found if self.store.closes_late else self._end(found, "closed")
+        return replace(found, head_commit=tip)
 
     def _end(self, current: PullRequest, state: PullRequestState) -> PullRequest:
         return self._put(replace(current, state=state, closed_at=self.store.now()))

@@ -196,6 +196,18 @@ def test_a_branch_that_a_human_deleted_with_the_request_is_a_rejection_too(place
     assert place.action() == "nothing"
 
 
+def test_a_deleted_branch_is_not_pushed_again_while_the_forge_still_shows_its_request(place: Place) -> None:
+    place.tick()
+    git(place.scratch.checkout, "push", "--quiet", "origin", f":{place.the_request().head}")
+    place.forge.store.closes_late = True
+    place.cluster.objects = layout(4, 2, 1)
+    assert place.action() == "nothing"
+    assert (place.branches(), place.comments(1)) == ({}, [])
+    place.forge.store.closes_late = False
+    place.cluster.objects = layout(4, 2)
+    assert "rejected" in place.tick()["gpu"].message
+
+
 def test_a_merge_during_the_tick_is_not_taken_for_a_closing(place: Place) -> None:
     place.tick()
     place.cluster.objects = layout(4, 0)

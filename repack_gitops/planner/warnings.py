@@ -1,0 +1,43 @@
+"""What a reviewer should know that neither forbids a move nor shows in the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from repack_gitops.model.cluster import ClusterSnapshot
+from repack_gitops.model.plan import PodMove
+from repack_gitops.planner.problem import Problem
+
+
+def before_planning(problem: Problem) -> Iterator[str]:
+    """Yield what the snapshot and the scope alone say."""
+    snapshot, resource = problem.snapshot, problem.resource
+    owners = {(v.pod.owner.group, v.pod.owner.kind) for vs in problem.victims for v in vs if v.pod.owner is not None}
+    if ("batch.volcano.sh", "Job") in owners and not snapshot.volcano_jobs:
+        yield "the snapshot holds no jobs.batch.volcano.sh, so lifecycle policies of VCJobs were not checked"
+    stray = sorted(n.name for n in snapshot.nodes if not n.allocatable.get(resource, 0) and snapshot.used(n.name, resource))
+    if stray:
+        yield f"pods use {resource} on nodes that no longer provide it: {', '.join(stray[:5])}"
+    cordoned = sum(1 for i, n in enumerate(problem.nodes) if n.unschedulable and problem.victims[i])
+    if cordoned:
+        yield f"{cordoned} candidate node(s) are cordoned; freeing them gives no room until they are uncordoned"
+    if snapshot.pod_groups and not any(problem.scope.pod_group(g) for g in snapshot.pod_groups.values()):
+        yield "scope.podGroups matches no PodGroup at all; its selector reads the labels of PodGroups, not of pods"
+
+
+def disruption_budgets(snapshot: ClusterSnapshot, moves: Iterable[PodMove]) -> Iterator[str]:
+    """Yield the PodDisruptionBudgets that allow fewer disruptions now than the plan needs of their pods.
+
+    The executor asks them again, node by node: a node whose pods cannot all go is skipped at no cost.
+    """
+    if not snapshot.budgets:
+        return
+    moved = {(m.namespace, m.pod) for m in moves}
+    pods = [p for p in snapshot.pods if p.key in moved]
+    for budget in snapshot.budgets:
+        needed = sum(1 for p in pods if budget.selects(p))
+        if needed > max(budget.disruptions_allowed, 0):
+            yield (
+                f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {max(budget.disruptions_allowed, 0)} "
+                f"disruptions now, the plan moves {needed} of its pods; nodes it forbids will be skipped"
+            )

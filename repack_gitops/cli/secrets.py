@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from repack_gitops.model.redaction import Redactor
+from repack_gitops.report.plain import spelled
 
 TOKEN = "REPACK_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -17,5 +18,9 @@ def remember(secret: str) -> None:
 
 
 def scrubbed(text: str) -> str:
-    """Return ``text`` without the secrets that were given, in any form, and without anybody's in a URL."""
-    return Redactor([*sorted(_given), os.environ.get(TOKEN, "").strip()])(text)
+    """Return ``text`` without the secrets that were given, in any form, and without anybody's in a URL.
+
+    Invisible characters are spelled out: names come from clusters, and a terminal obeys escape sequences.
+    """
+    clean = Redactor([*sorted(_given), os.environ.get(TOKEN, "").strip()])(text)
+    return "\n".join("".join(spelled(c) for c in line) for line in clean.split("\n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -51,10 +52,15 @@ def read_content(path: Path, *, max_bytes: int = MAX_BYTES) -> bytearray:
 def _chunks(path: Path, max_bytes: int) -> Iterator[bytes]:
     try:
         if path == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise InvalidInput("standard input is closed", hint=TAKE_AGAIN)
             yield from _unpacked(sys.stdin.buffer)
         else:
             with path.open("rb") as file:
-                if os.fstat(file.fileno()).st_size > max_bytes:
+                status = os.fstat(file.fileno())
+                if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+                    raise InvalidInput("is a device, not a file", hint=TAKE_AGAIN)
+                if status.st_size > max_bytes:
                     raise _too_large(max_bytes)
                 yield from _unpacked(file)
     except OSError as error:

@@ -70,6 +70,9 @@ def yaml_items(content: bytearray) -> Iterator[Item]:
         raise InvalidInput(f"broken YAML: {_said(error)}", hint=TAKE_AGAIN) from error
     except RecursionError as error:
         raise InvalidInput("YAML nested too deeply", hint=TAKE_AGAIN) from error
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        # PyYAML's constructors of numbers and dates raise these for what only looks like one (`0x_`, `!!int abc`).
+        raise InvalidInput(f"broken YAML: a value cannot be read: {error}", hint=TAKE_AGAIN) from error
     finally:
         loader.dispose()
 

@@ -14,6 +14,9 @@ from repack_gitops.model.kubernetes import Container, ContainerStatus, Pod, PodS
 from repack_gitops.model.quantity import MILLI, QuantityError, is_device, parse_quantity
 
 Sums = dict[str, int]
+
+#: What a count in a RepackRun may hold; far more than any node or pod has.
+MOST_DEVICES = 2**31 - 1
 #: Container name -> what it still holds by its status; None where its status says nothing.
 Held = Mapping[str, Sums]
 
@@ -68,6 +71,8 @@ def _parse(name: str, value: str | int | float) -> int:
         raise QuantityError(f"{name}: {value!r} is negative")
     if amount % MILLI and is_device(name):
         raise QuantityError(f"{name}: {value!r} is not a whole number of devices")
+    if amount > MOST_DEVICES * MILLI and is_device(name):
+        raise QuantityError(f"{name}: {amount // MILLI} devices are more than anything has")
     return amount
 
 

@@ -181,7 +181,7 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """A Volcano PodGroup."""
+    """A Volcano PodGroup; ``unsupported`` names constraints of its own that no filter of ours decides yet."""
 
     namespace: str
     name: str
@@ -189,6 +189,8 @@ class PodGroup:
     labels: Mapping[str, str]
     min_member: int
     owner: Owner | None = None
+    deleting: bool = False
+    unsupported: tuple[str, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -232,6 +234,7 @@ class VolcanoJob:
     task_policies: Mapping[str, tuple[JobPolicy, ...]]
     max_retry: int
     retry_count: int
+    deleting: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from repack_gitops.model.cluster import (
 )
 from repack_gitops.model.decode_pod import IMPOSSIBLE, PodDecoder, Shared, decode_pod, label_selector, owner
 from repack_gitops.model.quantity import QuantityError
+from repack_gitops.model.unsupported import unsupported_of_group
 
 __all__ = ["build_snapshot", "decode_budget", "decode_node", "decode_pod", "label_selector"]
 
@@ -149,7 +150,16 @@ def _key(item: Any, kind: str) -> Key:
 def _pod_group(item: wire.PodGroup) -> PodGroup:
     meta = item.metadata
     labels = dict(sorted((meta.labels or {}).items()))
-    return PodGroup(meta.namespace, meta.name, meta.uid, labels, max(item.spec.min_member, 0), owner(meta))
+    return PodGroup(
+        namespace=meta.namespace,
+        name=meta.name,
+        uid=meta.uid,
+        labels=labels,
+        min_member=max(item.spec.min_member, 0),
+        owner=owner(meta),
+        deleting=meta.deletion_timestamp is not None,
+        unsupported=unsupported_of_group(item),
+    )
 
 
 def decode_budget(item: wire.PodDisruptionBudget) -> PodDisruptionBudget:
@@ -173,10 +183,19 @@ def _volcano_job(item: wire.VolcanoJob) -> VolcanoJob:
         namespace=item.metadata.namespace,
         name=item.metadata.name,
         policies=_policies(spec.policies),
-        task_policies={t.name: _policies(t.policies) for t in spec.tasks or () if t.policies},
+        task_policies=_task_policies(spec.tasks or ()),
         max_retry=spec.max_retry,
         retry_count=item.status.retry_count,
+        deleting=item.metadata.deletion_timestamp is not None,
     )
+
+
+def _task_policies(tasks: Iterable[wire.TaskSpec]) -> dict[str, tuple[JobPolicy, ...]]:
+    found: dict[str, tuple[JobPolicy, ...]] = {}
+    for task in tasks:
+        if task.policies:
+            found[task.name] = (*found.get(task.name, ()), *_policies(task.policies))
+    return found
 
 
 def _policies(policies: list[wire.LifecyclePolicy] | None) -> tuple[JobPolicy, ...]:

@@ -213,9 +213,19 @@ class Pod(Wire, frozen=True):
     status: PodStatus = field(default_factory=PodStatus)
 
 
+class NetworkTopology(Wire, frozen=True):
+    mode: str = "hard"
+
+
+class SubGroupPolicy(Wire, frozen=True):
+    network_topology: NetworkTopology | None = None
+
+
 class PodGroupSpec(Wire, frozen=True):
     min_member: int = 0
     queue: str | None = None
+    network_topology: NetworkTopology | None = None
+    sub_group_policy: list[SubGroupPolicy] | None = None
 
 
 class PodGroup(Wire, frozen=True):
@@ -289,9 +299,6 @@ KEPT_ANNOTATIONS = frozenset(
         "scheduling.k8s.io/group-name",
         "kubernetes.io/config.mirror",
         "volcano.sh/task-spec",
-        "karpenter.sh/do-not-disrupt",
-        "cluster-autoscaler.kubernetes.io/safe-to-evict",
-        "repack.volcano.sh/do-not-disrupt",
     }
 )
 

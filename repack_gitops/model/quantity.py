@@ -12,6 +12,8 @@ from functools import lru_cache
 from math import ceil
 
 MILLI = 1000
+#: Longer texts are no quantities: Kubernetes itself keeps 18 digits.
+LONGEST = 64
 
 _SUFFIX: dict[str, Fraction] = {
     "n": Fraction(1, 10**9),
@@ -59,9 +61,10 @@ def parse_quantity(value: str | int | float) -> int:
     """
     if isinstance(value, bool):
         raise QuantityError(f"{value!r} is not a quantity")
-    match = _QUANTITY.fullmatch(str(value))
+    text = str(value)[: LONGEST + 1]
+    match = _QUANTITY.fullmatch(text) if len(text) <= LONGEST else None
     if match is None:
-        raise QuantityError(f"{value!r} is not a quantity")
+        raise QuantityError(f"{text!r} is not a quantity")
     sign, number, exponent, suffix = match.groups()
     scale = Fraction(10) ** int(exponent) if exponent else _SUFFIX[suffix or ""]
     milli = ceil(Fraction(number) * scale * MILLI)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from repack_gitops.model.kubernetes import Pod, PodSpec
+from repack_gitops.model.kubernetes import Pod, PodGroup, PodSpec
 
 # Shares of a card (HAMi, Volcano's vGPU, Koordinator, ...): memory or cores of the sum over a node's cards may suffice
 # where no single card does, so counting per node decides nothing. Whole cards, MIG profiles and Neuron cores do not match.
 _SHARE = re.compile(
-    r".+/((.*(gpu|npu|cuda|ascend|mlu|dcu).*|v)(mem|memory|cores?)([-_.](percentage|ratio))?|vgpu[-_.]number)",
+    r".+/((.*(gpu|npu|gcu|xpu|cuda|ascend|mlu|dcu).*|v|.*[-_.]v)(mem|memory|cores?)([-_.](percentage|ratio))?"
+    r"|vgpu[-_.]number|.*[-_.](percentage|percent|ratio))|koordinator\.sh/gpu.*",
     re.IGNORECASE,
 )
 
@@ -25,6 +26,13 @@ def unsupported_fields(pod: Pod) -> tuple[str, ...]:
     if any(c.when_unsatisfiable == "DoNotSchedule" for c in spec.topology_spread_constraints or ()):
         found.append("topologySpreadConstraints")
     return tuple(found)
+
+
+def unsupported_of_group(group: PodGroup) -> tuple[str, ...]:
+    """Return the undecided fields of a PodGroup: its members may go only where a HyperNode allows."""
+    policies = group.spec.sub_group_policy or ()
+    topologies = [group.spec.network_topology, *(p.network_topology for p in policies)]
+    return ("networkTopology",) if any(t is not None and t.mode != "soft" for t in topologies) else ()
 
 
 def _affinity(spec: PodSpec) -> list[str]:

@@ -98,7 +98,8 @@ def moved_by_group(moves: Iterable[PodMove]) -> dict[Key, tuple[int, int]]:
 
 def _provided(snapshot: ClusterSnapshot) -> str:
     names = sorted({name for n in snapshot.nodes for name in n.allocatable if "/" in name})
-    return ", ".join(names) or "no extended resource at all"
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return ", ".join(names[:20]) + more if names else "no extended resource at all"
 
 
 def _groups_in_scope(problem: Problem) -> int:

@@ -13,9 +13,11 @@ def fragmentation(snapshot: ClusterSnapshot, resource: str) -> Fragmentation:
     capacities = {n.name: n.allocatable[resource] for n in snapshot.nodes if n.allocatable.get(resource, 0) > 0}
     requests = _requests(snapshot, resource, capacities)
     occupied = sum(1 for found in requests.values() if found)
-    demand = [r for found in requests.values() for r in found]
+    # A node whose allocatable shrank may hold a pod larger than itself: that pod still needs one node, not two.
+    demand = [min(r, capacities[name]) for name, found in requests.items() for r in found]
+    overcommitted = any(r > capacities[name] for name, found in requests.items() for r in found)
     optimal, exact = fewest_nodes(sorted(capacities.values(), reverse=True), demand)
-    return Fragmentation(len(capacities), occupied, min(optimal, occupied), exact)
+    return Fragmentation(len(capacities), occupied, min(optimal, occupied), exact and not overcommitted)
 
 
 def fewest_nodes(capacities: Sequence[int], requests: Sequence[int]) -> tuple[int, bool]:

@@ -51,8 +51,12 @@ class Movability:
         if pod.pod_group is None:
             return Reason(Code.NO_POD_GROUP, f"{name} names no PodGroup")
         group = self._snapshot.pod_groups.get((pod.namespace, pod.pod_group))
-        if group is None:
-            return Reason(Code.POD_GROUP_NOT_FOUND, f"PodGroup {pod.namespace}/{pod.pod_group} is not in the snapshot")
+        if group is None or group.deleting:
+            why = "is not in the snapshot" if group is None else "is being deleted"
+            return Reason(Code.POD_GROUP_NOT_FOUND, f"PodGroup {pod.namespace}/{pod.pod_group} {why}")
+        if group.unsupported:
+            fields = ", ".join(group.unsupported)
+            return Reason(Code.UNSUPPORTED_CONSTRAINT, f"PodGroup {group.namespace}/{group.name} has {fields}, not decided yet")
         allowed = self._options.envelope.pod_groups
         if allowed is not None and group.key not in allowed:
             return Reason(Code.POD_GROUP_OUT_OF_SCOPE, f"PodGroup {group.namespace}/{group.name} is not approved")

@@ -9,8 +9,9 @@ from __future__ import annotations
 from repack_gitops.model.cluster import ClusterSnapshot, JobPolicy, Owner, Pod
 from repack_gitops.model.plan import Code, Reason
 
-#: Events that an eviction raises: the eviction itself, and what the PodGroup and the killed containers go through.
-EVENTS = frozenset({"*", "PodEvicted", "PodFailed", "TaskFailed", "Unknown", "JobUnknown"})
+#: Events that an eviction does not raise. Every other one counts as raised, also one that we do not know: the eviction
+#: itself, what the killed containers and the PodGroup go through, and the replacement on its way (PodPending, PodRunning).
+HARMLESS = frozenset({"TaskCompleted", "OutOfSync", "CommandIssued", "JobUpdated"})
 FATAL = frozenset({"AbortJob", "TerminateJob", "CompleteJob"})
 
 
@@ -25,6 +26,8 @@ def why_not_evict(pod: Pod, owner: Owner, snapshot: ClusterSnapshot) -> Reason |
     if job is None:
         return Reason(Code.OWNER_NOT_FOUND, f"Job.batch.volcano.sh {pod.namespace}/{owner.name} is not in the snapshot")
     name = f"Job.batch.volcano.sh {job.namespace}/{job.name}"
+    if job.deleting:
+        return Reason(Code.OWNER_NOT_FOUND, f"{name} is being deleted and recreates nothing")
     policies = [*job.policies, *(p for found in job.task_policies.values() for p in found)]
     reacting = [p for p in policies if _reacts(p)]
     if any(p.action in FATAL for p in reacting):
@@ -36,8 +39,8 @@ def why_not_evict(pod: Pod, owner: Owner, snapshot: ClusterSnapshot) -> Reason |
 
 def _reacts(policy: JobPolicy) -> bool:
     """A policy without events goes by exit codes, and with which one an evicted container ends is its own business."""
-    return not policy.events or bool(policy.events & EVENTS)
+    return not policy.events or bool(policy.events - HARMLESS)
 
 
 def _describe(policies: list[JobPolicy]) -> str:
-    return ", ".join(sorted(f"{'/'.join(sorted(p.events & EVENTS)) or 'exitCode'} -> {p.action}" for p in policies))
+    return ", ".join(sorted(f"{'/'.join(sorted(p.events - HARMLESS)) or 'exitCode'} -> {p.action}" for p in policies))

@@ -15,7 +15,7 @@ LONGEST = 400
 
 def visible(text: str, most: int = LONGEST) -> str:
     """Return ``text`` on one line, invisible characters spelled out, at most ``most`` characters of it."""
-    return clip(" ".join("".join(_spelled(c) for c in text[: 4 * most]).split()), most)
+    return clip(" ".join("".join(spelled(c) for c in text[: 4 * most]).split()), most)
 
 
 def clip(text: str, most: int) -> str:
@@ -26,7 +26,8 @@ def clip(text: str, most: int) -> str:
     return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-def _spelled(character: str) -> str:
+def spelled(character: str) -> str:
+    """Return ``character``, or its escape sequence where it is invisible."""
     if character in " \t\n\r":
         return " "
     return f"\\u{ord(character):04x}" if unicodedata.category(character) in _INVISIBLE else character

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
-from repack_gitops.errors import Refused
+from repack_gitops.errors import InvalidInput, Refused
 from repack_gitops.model.run import RepackRun
 from repack_gitops.policy.names import RunPath
 from repack_gitops.workflow.approval import check_approval
@@ -28,8 +29,9 @@ def execute(ports: Ports, executor: Executor, branch: str, path: RunPath, wait_s
     books = base_books(ports.repository, branch)
     check_results_mode(books.config())
     if books.finished(path):
-        # Whoever pushed it may have died before the pull request was told.
-        tell(ports.forge, branch, path, books.result(path))
+        # Whoever pushed it may have died before the pull request was told. People may write one, too, to end a run.
+        with suppress(InvalidInput):
+            tell(ports.forge, branch, path, books.result(path))
         return Outcome(None, Recorded(books.commit, f"{path.file('result.yaml')} is there already"))
     if path not in books.approved(path.policy):
         raise Refused(f"{path.file('run.yaml')} is not on branch {branch}", hint="Only what is merged is executed.")

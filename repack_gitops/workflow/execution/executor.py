@@ -5,26 +5,21 @@ Everything the story needs to go on after a crash is in the journal: called agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
 
 from repack_gitops.errors import Forbidden, InvalidInput, Refused, RepackError, TryAgain
 from repack_gitops.kube.interface import Cluster
-from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner
+from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.plan import Evaluation, Verdict
 from repack_gitops.model.run import (
     Condition,
     EvictionPhase,
-    EvictionStatus,
-    PlacementPhase,
-    PlacementStatus,
-    Relocation,
     RepackRun,
     ResultStatus,
     RunMetadata,
-    RunStatus,
     new_run,
 )
 from repack_gitops.model.status import (
@@ -38,13 +33,23 @@ from repack_gitops.model.status import (
     verdict_message,
 )
 from repack_gitops.planner.feasibility.inter_pod_affinity import repelling
-from repack_gitops.policy.ending import REMOVED, Ending, Observed, attempted, ending_of, half_drained, refused
+from repack_gitops.policy.due import why_closed
+from repack_gitops.policy.ending import Ending, Observed, attempted, ending_of
 from repack_gitops.workflow.clock import Clock, timestamp
+from repack_gitops.workflow.execution.entries import (
+    by_node,
+    evicted,
+    known_pods,
+    newly_occupied,
+    owners_of,
+    relocations_of,
+    why_too_much,
+)
 from repack_gitops.workflow.execution.feed import Feed
 from repack_gitops.workflow.execution.follower import Follower, evictable
 from repack_gitops.workflow.execution.journal import Journal, JournalLost
 from repack_gitops.workflow.execution.lock import ExecutorLock
-from repack_gitops.workflow.execution.preflight import why_no_further
+from repack_gitops.workflow.execution.preflight import why_stale
 from repack_gitops.workflow.execution.receivers import Rules
 from repack_gitops.workflow.execution.replanning import Assignment, live_snapshot, replan
 from repack_gitops.workflow.execution.session import Session
@@ -86,18 +91,17 @@ class Executor:
         """
         journal = Journal(self._cluster, self._object(assignment.approved.run))
         if journal.ended:
-            cooldown = assignment.settings.cooldown if _evicted(journal) else None
+            cooldown = assignment.settings.cooldown if evicted(journal) else None
             self._lock.settle(journal.run.metadata.name, cooldown, journal.status.completion_time)
             return journal.run
-        self._wait_for_lease(journal, assignment.wait_seconds)
         try:
-            journal.reload()
-            if not journal.ended:
-                self._locked(journal, assignment)
-        except Refused as refusal:
-            self._end(journal, Ending("Failed", refusal.reason, _told(refusal)))
-        finally:
-            self._give_back(journal, assignment.settings)
+            self._wait_for_lease(journal, assignment.wait_seconds)
+            self._under_lease(journal, assignment)
+        except (Forbidden, InvalidInput) as error:
+            if not journal.relocations:
+                raise
+            # final for a Job, but a run on its way must not be left where it is
+            raise TryAgain(f"interrupted: {error.message}", hint="The journal stands; the Job goes on.") from error
         return journal.run
 
     # ---- the object and the lock ----
@@ -136,28 +140,38 @@ class Executor:
 
     def _give_back(self, journal: Journal, settings: Settings) -> None:
         """Release the lease; where an error is on its way already, that one is what the reader must see."""
-        if journal.ended and _evicted(journal):
+        if journal.ended and evicted(journal):
             self._lock.release(settings.cooldown, journal.status.completion_time)
             return
         with suppress(RepackError):
             self._lock.surrender(interrupted=bool(journal.relocations) and not journal.ended)
 
     # ---- under the lock ----
-    def _locked(self, journal: Journal, assignment: Assignment) -> None:
+    def _under_lease(self, journal: Journal, assignment: Assignment) -> None:
+        try:
+            journal.reload()
+            resumed = bool(journal.relocations)
+            stale = why_stale(assignment.policy, journal.status.start_time, self._clock.now()) if resumed else ""
+            snapshot = None if journal.ended else self._ready_to_move(journal, assignment)
+            if snapshot is not None:
+                self._move(journal, assignment, snapshot, stale)
+        except Refused as refusal:
+            self._end(journal, Ending("Failed", refusal.reason, _told(refusal)))
+        finally:
+            self._give_back(journal, assignment.settings)
+
+    def _ready_to_move(self, journal: Journal, assignment: Assignment) -> ClusterSnapshot | None:
+        """Return the cluster as it is once relocations are in the journal; None where the run ended without any."""
         if journal.relocations:
             self._progress("resuming from the journal")
-            snapshot = live_snapshot(self._cluster, self._clock, self._lock)
-        else:
-            self._set(journal, lambda now, old: progressing("Planning", "Planning on the live cluster.", now, old))
-            snapshot, evaluation = replan(self._cluster, self._clock, self._lock, self._namespace, assignment)
-            if not evaluation.steps:
-                self._end_without_eviction(journal, assignment, evaluation)
-                return
-            self._write_plan(journal, evaluation)
-        try:
-            self._move(journal, assignment, snapshot)
-        except (Forbidden, InvalidInput) as error:  # final for a Job, but a run must not be left where it is
-            raise TryAgain(f"interrupted: {error.message}", hint="The journal stands; the Job goes on.") from error
+            return live_snapshot(self._cluster, self._clock, self._lock)
+        self._set(journal, lambda now, old: progressing("Planning", "Planning on the live cluster.", now, old))
+        snapshot, evaluation = replan(self._cluster, self._clock, self._lock, self._namespace, assignment)
+        if not evaluation.steps:
+            self._end_without_eviction(journal, assignment, evaluation)
+            return None
+        self._write_plan(journal, evaluation)
+        return snapshot
 
     def _end_without_eviction(self, journal: Journal, assignment: Assignment, evaluation: Evaluation) -> None:
         """Nothing to gain is never a success of an approved run, except that there is no fragmentation left."""
@@ -181,53 +195,55 @@ class Executor:
         )
         now = timestamp(self._clock.now())
         status = advance(journal.status, progressing("Evicting", message, now, journal.status.conditions), now)
-        journal.write(msgspec.structs.replace(status, relocations=_relocations(evaluation)))
+        journal.write(msgspec.structs.replace(status, relocations=relocations_of(evaluation)))
         self._progress(message)
 
-    def _move(self, journal: Journal, assignment: Assignment, snapshot: ClusterSnapshot) -> None:
+    def _move(self, journal: Journal, assignment: Assignment, snapshot: ClusterSnapshot, stale: str) -> None:
         resource = assignment.approved.run.spec.goals[0].resource
         session = Session(self._cluster, self._clock, self._lock, journal, assignment.settings)
         rules = Rules(
             resource=resource,
-            owners=_owners(journal.status),
+            owners=owners_of(journal.status),
             freed=frozenset(journal.plan.freed_nodes),
-            known=_known(journal, snapshot),
+            known=known_pods(journal, snapshot),
             terms=repelling(snapshot),
         )
         feed = self._feed()
         try:
             follower = Follower(session, feed, LiveView(self._cluster.list_nodes()), rules)
             follower.start()
-            aborted = self._nodes(session, follower, assignment)
+            aborted = self._nodes(
+                session, follower, lambda: stale or why_closed(assignment.policy.spec.windows, self._clock.now())
+            )
         finally:
             feed.stop()
         occupied = {p.node for p in snapshot.pods if p.uid in rules.known and p.node and p.requests.get(resource)}
         self._verify(journal, occupied, resource, aborted)
 
-    def _nodes(self, session: Session, follower: Follower, assignment: Assignment) -> str:
-        """Free node after node; returns why it stopped early, or an empty string.
+    def _nodes(self, session: Session, follower: Follower, why_not_now: Callable[[], str | None]) -> str:
+        """Free node after node, as long as ``why_not_now`` says nothing; returns why it stopped early, or an empty string.
 
         What a node's turn brought is read from the journal, so that a restart counts the troubles before it too.
         """
         journal, transaction, stopped = session.journal, NodeTransaction(session, follower), ""
-        for node, indices in _by_node(journal.relocations).items():
-            closed = stopped or self._closed(journal, indices, assignment)
+        for node, indices in by_node(journal.relocations).items():
+            closed = stopped or self._closed(journal, indices, why_not_now)
             if closed and all(journal.relocations[i].eviction.phase is EvictionPhase.PENDING for i in indices):
                 stopped = stopped or f"stopped before node {node}: {closed}"
                 continue
             self._progress(f"node {node}: {counted(len(indices), 'pod')}")
             follower.list_nodes()
             transaction.run(node, indices, closed)
-            stopped = stopped or _too_much(journal, node, session.settings)
+            stopped = stopped or why_too_much(journal, session.settings)
         return stopped
 
-    def _closed(self, journal: Journal, indices: list[int], assignment: Assignment) -> str:
+    def _closed(self, journal: Journal, indices: list[int], why_not_now: Callable[[], str | None]) -> str:
         """Return why the node of ``indices`` may not be begun or gone on with, or an empty string."""
         if not any(evictable(journal.relocations[i]) for i in indices):
             return ""
         if self._stopping():
             raise TryAgain("asked to stop; the journal stands", hint="The Job restarts and goes on.")
-        return why_no_further(assignment.policy, journal.status.start_time, self._clock.now())
+        return why_not_now() or ""
 
     # ---- the end ----
     def _verify(self, journal: Journal, occupied_before: set[str], resource: str, aborted: str) -> None:
@@ -240,7 +256,7 @@ class Executor:
         self._set(journal, lambda now, old: progressing("ReconcilingPlacements", "Verifying the result.", now, old))
         seen = verify_result(self._cluster, self._clock, self._lock, plan.freed_nodes, resource)
         after = seen.fragmentation.percent
-        observed = Observed(seen.freed, seen.agreed, _newly_occupied(journal.status, occupied_before), aborted)
+        observed = Observed(seen.freed, seen.agreed, newly_occupied(journal.status, occupied_before), aborted)
         result = ResultStatus(
             frag_after_percent=after,
             freed_node_count=len(seen.freed),
@@ -259,73 +275,6 @@ class Executor:
     def _set(self, journal: Journal, conditions: Callable[[str, list[Condition]], list[Condition]]) -> None:
         now = timestamp(self._clock.now())
         journal.write(advance(journal.status, conditions(now, journal.status.conditions), now))
-
-
-def _known(journal: Journal, snapshot: ClusterSnapshot) -> frozenset[str]:
-    """Return the UIDs of pods that replace nobody: all that are there before the first eviction.
-
-    After a crash replacements are there already; then only pods older than the run are known.
-    """
-    started = any(r.eviction.phase is not EvictionPhase.PENDING for r in journal.relocations)
-    created = journal.run.metadata.creation_timestamp
-    return frozenset(p.uid for p in snapshot.pods if not started or p.created < created)
-
-
-def _relocations(evaluation: Evaluation) -> list[Relocation]:
-    return [
-        Relocation(
-            namespace=m.namespace,
-            pod_group_name=m.pod_group,
-            victim_pod_name=m.pod,
-            victim_pod_uid=m.uid,
-            source_node_name=m.from_node,
-            planned_node_name=m.to_node,
-            cards=m.cards,
-            eviction=EvictionStatus(phase=EvictionPhase.PENDING),
-            placement=PlacementStatus(phase=PlacementPhase.WAITING_FOR_REPLACEMENT),
-        )
-        for m in evaluation.moves
-    ]
-
-
-def _by_node(relocations: list[Relocation]) -> Mapping[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for index, relocation in enumerate(relocations):
-        found.setdefault(relocation.source_node_name, []).append(index)
-    return found
-
-
-def _too_much(journal: Journal, node: str, settings: Settings) -> str:
-    """Return why no node after ``node`` may start (abortOn), or an empty string."""
-    nodes = _by_node(journal.relocations).values()
-    halves = sum(half_drained([journal.relocations[i] for i in indices]) for indices in nodes)
-    refusals = sum(refused(r) for r in journal.relocations)
-    if halves < settings.half_drained_nodes and refusals < settings.rejections:
-        return ""
-    return f"stopped at node {node}: {counted(halves, 'node')} half drained, {counted(refusals, 'eviction')} refused"
-
-
-def _owners(status: RunStatus) -> Mapping[Key, Owner]:
-    moves = status.plan.moves if status.plan else []
-    return {
-        (m.namespace, m.pod_group_name): Owner(m.owner.api_version, m.owner.kind, m.owner.name)
-        for m in moves
-        if m.owner is not None
-    }
-
-
-def _newly_occupied(status: RunStatus, occupied_before: set[str]) -> frozenset[str]:
-    """Return nodes that were empty of the resource and now hold a replacement: what they took is no gain.
-
-    Planned receivers were occupied when the plan was made, whatever became of their own pods since.
-    """
-    actual = {r.placement.actual_node_name for r in status.relocations if r.placement.actual_node_name}
-    planned = {r.planned_node_name for r in status.relocations}
-    return frozenset(actual - occupied_before - planned - set(status.plan.freed_nodes if status.plan else ()))
-
-
-def _evicted(journal: Journal) -> bool:
-    return any(r.eviction.phase in REMOVED for r in journal.relocations)
 
 
 def _told(refusal: Refused) -> str:

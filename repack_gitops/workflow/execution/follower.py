@@ -49,6 +49,7 @@ class Follower:
         #: By UID of a pod whose nomination was refused: when to try again, and how long to wait after that.
         self._patience: dict[str, tuple[float, float]] = {}
         self._nodes_listed = self._clock.monotonic()
+        self._due: dict[str, float] = {}
 
     # ---- the feed ----
     def start(self) -> None:
@@ -311,8 +312,14 @@ class Follower:
                 return
 
     def _expired(self, relocation: Relocation) -> bool:
+        """Compare by the monotonic clock from when a deadline is first seen: a wall clock that jumps ends nothing early."""
         expiration = relocation.placement.expiration_time
-        return bool(expiration) and self._clock.now() >= parse_timestamp(expiration)
+        if not expiration:
+            return False
+        if expiration not in self._due:
+            left = (parse_timestamp(expiration) - self._clock.now()).total_seconds()
+            self._due[expiration] = self._clock.monotonic() + left
+        return self._clock.monotonic() >= self._due[expiration]
 
 
 def evictable(relocation: Relocation) -> bool:

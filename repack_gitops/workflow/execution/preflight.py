@@ -108,18 +108,18 @@ def check_time(policy: RepackPolicy, plan: RepackRun, now: datetime) -> None:
         raise PreflightFailed(f"execution is not allowed now: {closed}", hint="Nothing was evicted.")
 
 
-def why_no_further(policy: RepackPolicy, started: str, now: datetime) -> str:
-    """Return why no further node may be started at ``now``, or an empty string.
+def why_stale(policy: RepackPolicy, started: str, now: datetime) -> str:
+    """Return why an interrupted run may start no further node at ``now``, or an empty string.
 
     Parameters
     ----------
     started
-        RFC 3339: when the live plan was made; a run that was interrupted for long finds another cluster.
+        RFC 3339: when the live plan was made; after a long interruption the cluster is another one.
     """
+    if not started:
+        return ""
     age, most = now - parse_timestamp(started), policy.spec.approval.max_plan_age
-    if age > _duration(most):
-        return f"the live plan is {_hours(age)} old; policy {policy.metadata.name} allows {most}"
-    return why_closed(policy.spec.windows, now) or ""
+    return f"the live plan is {_hours(age)} old; policy {policy.metadata.name} allows {most}" if age > _duration(most) else ""
 
 
 def _planned_at(plan: RepackRun) -> datetime:

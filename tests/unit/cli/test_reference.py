@@ -27,7 +27,7 @@ def test_the_page_is_in_step() -> None:
 
 
 def test_the_script_checks_without_writing() -> None:
-    command = [sys.executable, ROOT / "scripts/generate_cli_docs", "--check"]
+    command = [sys.executable, str(ROOT / "scripts/generate_cli_docs"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -37,10 +37,10 @@ def test_the_script_finds_a_stale_page(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     script = tmp_path / "scripts/generate_cli_docs"
     script.write_text((ROOT / "scripts/generate_cli_docs").read_text())
-    stale = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False, cwd=ROOT)
+    stale = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False, cwd=ROOT)
     assert (stale.returncode, stale.stdout) == (1, "docs/cli.md: is stale; run scripts/generate_cli_docs\n")
     assert not (tmp_path / "docs/cli.md").exists()
-    subprocess.run([sys.executable, script], check=True, capture_output=True, cwd=ROOT)
+    subprocess.run([sys.executable, str(script)], check=True, capture_output=True, cwd=ROOT)
     assert (tmp_path / "docs/cli.md").read_text() == cli_reference()
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import inspect
 
 from repack_gitops.model.policy import ForgeConfig, RepackPolicy, Trigger
-from repack_gitops.model.run import RepackRun, SelectorRequirement
+from repack_gitops.model.run import RepackRun, RunTemplateSpec, SelectorRequirement
 from repack_gitops.model.schema import KINDS
 
 # Words that YAML readers disagree about, and what breaks careless writers.
@@ -108,7 +108,16 @@ def _struct(kind: inspect.StructType, extra: dict[str, Any]) -> st.SearchStrateg
     required = {field.name: _of(field.type, _within(extra)) for field in always}
     optional = {field.name: _of(field.type, _within(extra)) for field in kind.fields if field.name not in required}
     fields = st.fixed_dictionaries(required, optional=optional)
-    return fields.map(lambda found: kind.cls(**found)).filter(_keeps_rules)
+    return fields.map(lambda found: _with_goals_budget(kind.cls(**found))).filter(_keeps_rules)
+
+
+def _with_goals_budget(struct: Any) -> Any:
+    """A budget may only name the goal's resource."""
+    if not isinstance(struct, RunTemplateSpec) or struct.max_per_run is None or not struct.max_per_run.resources:
+        return struct
+    count = next(iter(struct.max_per_run.resources.values()))
+    limits = msgspec.structs.replace(struct.max_per_run, resources={struct.goals[0].resource: count})
+    return msgspec.structs.replace(struct, max_per_run=limits)
 
 
 def _keeps_rules(struct: msgspec.Struct) -> bool:

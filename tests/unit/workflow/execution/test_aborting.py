@@ -99,6 +99,17 @@ def test_abort_after_a_node_was_freed_keeps_the_benefit() -> None:
     assert made.world.on("n0") == []
 
 
+def test_restart_names_the_node_that_stopped_the_run() -> None:
+    made = two_by_two()
+    port = made.process()
+    refuse(port, "d")
+    port.script("list_objects", fail(Killed()), start=2)
+    with pytest.raises(Killed):
+        made.execute(port)
+    assert reason(made.execute()) == "PartiallyRealized"
+    assert "stopped at node n1: 1 node half drained, 1 eviction refused" in status_of(made.world).message
+
+
 def test_more_half_drained_nodes_may_be_allowed() -> None:
     made = two_by_two(abort_on=AbortOn(half_drained_nodes=2))
     port = made.process()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -231,6 +232,15 @@ def test_restart_far_too_late_starts_no_further_node() -> None:
     assert "the live plan is 72h" in status_of(made.world).message
     assert relocation(made.world, "solo").eviction.phase is EvictionPhase.REJECTED
     assert relocation(made.world, "job-0").eviction.phase is EvictionPhase.PENDING
+
+
+def test_a_long_run_is_not_too_old_for_itself() -> None:
+    """Each node is checked on live state; only an interruption lets a plan grow old."""
+    made = several(max_plan_age="65m")
+    made.world.behaviour.bind_delay = 110.0
+    made.approve(planned_at=made.clock.now() - timedelta(minutes=64))
+    assert reason(made.execute()) == "ExecutionCompleted"
+    assert made.clock.monotonic() > 120
 
 
 def test_window_that_closes_stops_before_the_next_node() -> None:

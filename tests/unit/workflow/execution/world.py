@@ -85,7 +85,6 @@ class World:
         self.calls: list[Any] = []
         #: UIDs of pods whose eviction was answered 201, once per answer.
         self.accepted: list[str] = []
-        self.on_created: Callable[[Pod], None] | None = None
         self._numbers = count(1)
         self._decoded: dict[str, tuple[wire.Pod, Pod]] = {}
 
@@ -292,10 +291,7 @@ class World:
         self._emit(kind, pod)
 
     def _emit(self, kind: Any, pod: wire.Pod) -> None:
-        decoded = self.decoded(pod)
-        self.events.append(PodEvent(kind, decoded, str(len(self.events) + 1)))
-        if self.on_created is not None and kind == "ADDED":
-            self.on_created(decoded)
+        self.events.append(PodEvent(kind, self.decoded(pod), str(len(self.events) + 1)))
 
 
 def pending(pod: wire.Pod, name: str) -> wire.Pod:

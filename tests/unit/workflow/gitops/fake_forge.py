@@ -91,7 +91,7 @@ class FakeForge:
         tip = self.store.tips(head)
         if tip is None:
             raise ForgeFailed(f"there is no branch {head}", hint="Push it first.")
-        return self._put(self._new(head, base, tip, title, body, draft))
+        return self._put(self._new(head, base, tip, title=title, body=body, draft=draft))
 
     def update_pull_request(self, number: int, title: str, body: str) -> PullRequest:
         return self._put(replace(self._current(number), title=title, body=body))
@@ -124,7 +124,7 @@ class FakeForge:
         return found[-1]
 
     def somebody_opens(self, head: str, base: str, author: str = "human", body: str = "") -> PullRequest:
-        made = self._new(head, base, self.store.tips(head) or "", "By hand", body, False)
+        made = self._new(head, base, self.store.tips(head) or "", title="By hand", body=body, draft=False)
         return self._put(replace(made, author=author))
 
     def somebody_closes(self, number: int) -> None:
@@ -152,7 +152,7 @@ class FakeForge:
         self.store.given[number] = [*others, Review(user, state, commit, self.store.now(), counts)]
 
     # ---- inside ----
-    def _new(self, head: str, base: str, tip: str, title: str, body: str, draft: bool) -> PullRequest:
+    def _new(self, head: str, base: str, tip: str, *, title: str, body: str, draft: bool) -> PullRequest:
         number = len(self.store.requests) + 1
         return PullRequest(
             number=number,

@@ -55,7 +55,7 @@ WRITES: dict[Callable[[Place], None], int] = {nothing: 5, changed: 5, gone: 4, e
 def dying(place: Place, fate: Fate) -> bool:
     """Run a tick under ``fate`` and tell whether it died."""
     with place.ports() as ports:
-        mortal = place.ports_on(Mortal(ports.repository, fate), Mortal(ports.forge, fate))  # type: ignore[arg-type]
+        mortal = place.ports_on(Mortal(ports.repository, fate), Mortal(ports.forge, fate))
         try:
             place.tick_on(mortal)
         except Killed:

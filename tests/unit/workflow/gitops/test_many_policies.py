@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,10 +116,10 @@ def test_a_forge_that_refuses_one_request_for_good(tmp_path: Path) -> None:
         def __getattr__(self, name: str) -> object:
             return getattr(place.forge, name)
 
-        def create_pull_request(self, head: str, *args: str, **more: bool) -> PullRequest:
+        def create_pull_request(self, head: str, *args: Any) -> PullRequest:
             if "/a/" in head:
                 raise ForgeFailed("422: no", hint="Change the setting.")
-            return place.forge.create_pull_request(head, *args, **more)
+            return place.forge.create_pull_request(head, *args)
 
     with place.ports() as ports:
         reports = place.tick_on(place.ports_on(ports.repository, Refusing()))  # type: ignore[arg-type]
@@ -134,7 +135,7 @@ def test_a_forge_that_asks_for_patience_ends_the_tick(tmp_path: Path) -> None:
         def __getattr__(self, name: str) -> object:
             return getattr(place.forge, name)
 
-        def create_pull_request(self, head: str, *args: str, **more: bool) -> PullRequest:
+        def create_pull_request(self, head: str, *args: Any) -> PullRequest:
             asked.append(head)
             raise TryAgain("rate limit", hint="Wait an hour.")
 

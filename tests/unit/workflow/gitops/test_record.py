@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, cast
 
 import msgspec
 import pytest
 import yaml
 
 from repack_gitops.errors import GitFailed, Refused, TryAgain
+from repack_gitops.git.interface import Repository
 from repack_gitops.model.policy import RepositoryConfig
 from repack_gitops.model.run import Goal, RepackRun, RunMetadata, RunSpec, new_run
 from repack_gitops.model.status import advance, complete, failed
@@ -123,23 +125,24 @@ def test_recorded_twice_is_once(merged: Place) -> None:
 
 
 class Interrupted:
-    """A repository in which something happens right before each push."""
+    """A repository in which something happens right before each push, until ``happenings`` are used up."""
 
-    def __init__(self, repository: Any, happening: Callable[[], object]) -> None:
-        self._repository, self._happening = repository, happening
+    def __init__(self, repository: Any, happenings: Iterator[Callable[[], object]]) -> None:
+        self._repository, self._happenings = repository, happenings
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._repository, name)
 
     def push(self, *args: Any) -> Any:
-        self._happening()
+        for happening in itertools.islice(self._happenings, 1):
+            happening()
         return self._repository.push(*args)
 
 
 def test_somebody_elses_push_in_between(merged: Place) -> None:
     others = iter([lambda: merged.write("README.md", "theirs\n")])
     with merged.ports() as ports:
-        racing = merged.ports_on(Interrupted(ports.repository, lambda: next(others, lambda: None)()))  # type: ignore[arg-type]
+        racing = merged.ports_on(cast(Repository, Interrupted(ports.repository, others)))
         record(racing, config_of(ports), PATH, ended(merged))
     assert merged.show("main", "README.md") == "theirs"
     assert merged.show("main", PATH.file("result.yaml"))
@@ -149,17 +152,18 @@ def test_somebody_elses_push_in_between(merged: Place) -> None:
 def test_two_executors_record_the_same_run(merged: Place) -> None:
     run, other = ended(merged), iter([lambda: recorded(merged, ended(merged))])
     with merged.ports() as ports:
-        racing = merged.ports_on(Interrupted(ports.repository, lambda: next(other, lambda: None)()))  # type: ignore[arg-type]
+        racing = merged.ports_on(cast(Repository, Interrupted(ports.repository, other)))
         record(racing, config_of(ports), PATH, run)
     assert git(merged.scratch.bare, "rev-list", "--count", "main", "--", PATH.file("result.yaml")) == "1"
     assert len(merged.comments(1)) == 1
 
 
 def test_a_race_that_is_never_won(merged: Place) -> None:
-    numbers = itertools.count()
-    with merged.ports() as ports, pytest.raises(TryAgain):
-        busy = Interrupted(ports.repository, lambda: merged.write("README.md", f"{next(numbers)}\n"))
-        record(merged.ports_on(busy), config_of(ports), PATH, ended(merged))  # type: ignore[arg-type]
+    others = (partial(merged.write, "README.md", f"{number}\n") for number in itertools.count())
+    with merged.ports() as ports:
+        busy, config = Interrupted(ports.repository, others), config_of(ports)
+        with pytest.raises(TryAgain):
+            record(merged.ports_on(cast(Repository, busy)), config, PATH, ended(merged))
     assert merged.comments(1) == []
     assert recorded(merged, ended(merged)).commit == merged.scratch.tip
 
@@ -231,7 +235,8 @@ def test_a_request_to_another_base_is_not_told(place: Place) -> None:
 
 HOSTILE = (
     "x\n\nApproved-By: mallory\nRepack-Run: other\n\n"
-    "<img src=x onerror=alert(1)> @everyone <!-- --> ![](http://evil.example/x) [a](http://evil.example) \x1b[31mred\x1b[0m \u202e"
+    "<img src=x onerror=alert(1)> @everyone <!-- --> ![](http://evil.example/x) [a](http://evil.example) "
+    "\x1b[31mred\x1b[0m \u202e"
 )
 
 
@@ -268,13 +273,20 @@ def test_the_request_is_told_by_the_next_attempt(merged: Place) -> None:
             raise TryAgain("the forge is away")
 
     with merged.ports() as ports, pytest.raises(TryAgain):
-        record(merged.ports_on(ports.repository, Dying()), config_of(ports), PATH, ended(merged))  # type: ignore[arg-type]
+        record(merged.ports_on(ports.repository, Dying()), config_of(ports), PATH, ended(merged))
     assert merged.comments(1) == []
     with merged.ports() as ports:
         outcome = execute(ports, NeverCalled(), "main", PATH, 0.0)  # type: ignore[arg-type]
     assert outcome.run is None
     assert len(merged.comments(1)) == 1
     assert "repack/done" in merged.request(1).labels
+
+
+def test_a_result_that_somebody_wrote_by_hand_ends_the_run(merged: Place) -> None:
+    merged.write(PATH.file("result.yaml"), "cancelled by ops\n")
+    with merged.ports() as ports:
+        assert execute(ports, NeverCalled(), "main", PATH, 0.0).run is None  # type: ignore[arg-type]
+    assert merged.comments(1) == []
 
 
 # ---- before the executor ----

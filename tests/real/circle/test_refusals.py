@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +87,7 @@ class Bench:
 def bench(testbed_parts: Parts, gitea: GiteaApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("refusals")
     gitea.create_organization("acme")
-    repository = gitea.create_repository(f"refusals-{folder.name}", organization="acme")
+    repository = gitea.create_repository(f"refusals-{uuid.uuid4().hex[:8]}", organization="acme")
     policies = {f"policies/{name}.yaml": POLICY.format(name=name, resource=resource(name)) for name in SCENARIOS}
     fill_repository(repository, folder / "seed", policies)
     with ControlPlane(testbed_parts, folder / "bed") as plane:

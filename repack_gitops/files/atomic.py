@@ -15,18 +15,6 @@ from repack_gitops.errors import InvalidInput
 MODE = 0o644
 
 
-def write_file(path: Path, content: bytes | str) -> None:
-    """Replace ``path`` by ``content`` (text as UTF-8) as a whole, or leave it as it is.
-
-    Raises
-    ------
-    InvalidInput
-        When the file cannot be written: a directory, no such folder, no permission, no space.
-    """
-    with replacing(path) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-
-
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of ``path`` when the block ends without an error; mode 0644.
@@ -36,7 +24,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     InvalidInput
-        As for ``write_file``.
+        When the file cannot be written: a directory, no such folder, no permission, no space.
     """
     try:
         target = _target(path)

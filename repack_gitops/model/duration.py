@@ -38,12 +38,3 @@ def parse_duration(text: str) -> int:
     if total > MAX_MILLISECONDS:
         raise DurationError("is longer than ten years")
     return total
-
-
-def format_duration(milliseconds: int) -> str:
-    """Return the shortest text of a duration that ``parse_duration`` reads back: ``5_400_000`` is ``"1h30m"``."""
-    text, rest = "", milliseconds
-    for unit, size in _UNITS.items():
-        count, rest = divmod(rest, size)
-        text += f"{count}{unit}" if count else ""
-    return text or "0s"

@@ -316,15 +316,6 @@ class ListMeta(Wire, frozen=True):
     remaining_item_count: int | None = None
 
 
-class RawList(Wire, frozen=True):
-    """A Kubernetes List whose items are still undecoded bytes."""
-
-    kind: str
-    items: list[msgspec.Raw]
-    api_version: str = "v1"
-    metadata: ListMeta = field(default_factory=ListMeta)
-
-
 class TypeMeta(Wire, frozen=True):
     """The two fields that tell what an item of a List is."""
 

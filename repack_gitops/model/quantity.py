@@ -82,17 +82,6 @@ def format_quantity(milli: int) -> str:
     return f"{milli}m" if rest else str(units)
 
 
-def format_binary(milli: int) -> str:
-    """Return an amount of bytes for people, in the largest binary unit that is not below one: ``"1.5Gi"``."""
-    amount, unit = Fraction(milli, MILLI), ""
-    for unit in ("", "Ki", "Mi", "Gi", "Ti", "Pi"):
-        if abs(amount) < 1024 or unit == "Pi":
-            break
-        amount /= 1024
-    tenths = round(amount * 10)
-    return f"{tenths // 10}{unit}" if tenths % 10 == 0 else f"{tenths // 10}.{tenths % 10}{unit}"
-
-
 def is_device(resource: str) -> bool:
     """Tell whether ``resource`` is an extended resource, which Kubernetes counts in whole devices."""
     domain, slash, _ = resource.partition("/")

@@ -10,17 +10,13 @@ import pytest
 from repack_gitops.forge.gitea import GiteaForge
 from repack_gitops.forge.interface import Forge
 from repack_gitops.forge.none import NoForge
-from repack_gitops.forge.recording import RecordingForge
 from repack_gitops.git.interface import Repository
-from repack_gitops.git.recording import RecordingRepository
 from repack_gitops.git.repository import GitRepository
 
 ADAPTERS: list[tuple[type[Any], type[Any]]] = [
     (Forge, GiteaForge),
     (Forge, NoForge),
-    (Forge, RecordingForge),
     (Repository, GitRepository),
-    (Repository, RecordingRepository),
 ]
 
 

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.files.atomic import replacing, write_file
+from repack_gitops.files.atomic import replacing
+
+
+def write_file(path: Path, content: bytes | str) -> None:
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 def fail_half_way(path: Path) -> None:

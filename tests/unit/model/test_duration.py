@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from repack_gitops.model.duration import MAX_MILLISECONDS, DurationError, format_duration, parse_duration
+from repack_gitops.model.duration import MAX_MILLISECONDS, DurationError, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -38,8 +36,3 @@ def test_what_is_no_duration(text: str) -> None:
 def test_no_duration_is_longer_than_ten_years() -> None:
     with pytest.raises(DurationError, match="is longer than ten years"):
         parse_duration("3650d1ms")
-
-
-@given(st.integers(0, MAX_MILLISECONDS))
-def test_what_is_formatted_reads_back(milliseconds: int) -> None:
-    assert parse_duration(format_duration(milliseconds)) == milliseconds

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from repack_gitops.model.quantity import (
     QuantityError,
-    format_binary,
     format_quantity,
     is_device,
     parse_quantity,
@@ -82,14 +81,6 @@ def test_rounding_is_up_and_by_less_than_a_thousandth(number: int, suffix: str) 
 @pytest.mark.parametrize(("milli", "units"), [(8_000, 8), (8_999, 8), (0, 0), (999, 0)])
 def test_whole_units_are_rounded_down(milli: int, units: int) -> None:
     assert whole(milli) == units
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [("0", "0"), ("1023", "1023"), ("1Ki", "1Ki"), ("1536Mi", "1.5Gi"), ("2Ti", "2Ti"), ("3000Pi", "3000Pi")],
-)
-def test_bytes_for_people(amount: str, text: str) -> None:
-    assert format_binary(parse_quantity(amount)) == text
 
 
 @pytest.mark.parametrize(

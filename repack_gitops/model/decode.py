@@ -22,6 +22,7 @@ from repack_gitops.model.cluster import (
     VolcanoJob,
 )
 from repack_gitops.model.decode_pod import IMPOSSIBLE, PodDecoder, Shared, decode_pod, label_selector, owner
+from repack_gitops.model.protection import group_protection, node_protection
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.unsupported import unsupported_of_group
 
@@ -131,6 +132,7 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
         allocatable=shared.amounts(allocatable),
         unschedulable=item.spec.unschedulable,
         ready=all(c.status == "True" for c in item.status.conditions or () if c.type == "Ready"),
+        do_not_disrupt=node_protection(item.metadata.annotations),
     )
 
 
@@ -159,6 +161,7 @@ def _pod_group(item: wire.PodGroup) -> PodGroup:
         owner=owner(meta),
         deleting=meta.deletion_timestamp is not None,
         unsupported=unsupported_of_group(item),
+        do_not_disrupt=group_protection(meta.annotations),
     )
 
 

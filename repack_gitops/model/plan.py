@@ -35,6 +35,12 @@ class Code(StrEnum):
     FATAL_POLICY = "FatalPolicy"
     CASCADING_POLICY = "CascadingPolicy"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
+    # a pod that is left alone (safety options)
+    DO_NOT_DISRUPT = "DoNotDisrupt"
+    TOO_YOUNG = "TooYoung"
+    PRIORITY_TOO_HIGH = "PriorityTooHigh"
+    LOCAL_STORAGE = "LocalStorage"
+    RECENTLY_MOVED = "RecentlyMoved"
     # a node that may not be emptied
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"

@@ -32,6 +32,8 @@ def why_not_candidate(
         return Reason(Code.NODE_OUT_OF_SCOPE, "scope.nodes leaves it out")
     if not node.ready:
         return Reason(Code.NODE_NOT_READY, "not Ready, so emptying it frees nothing that can be used")
+    if node.do_not_disrupt:
+        return Reason(Code.DO_NOT_DISRUPT, f"the node has the annotation {node.do_not_disrupt}")
     for pod in pods:
         reason = movability.why_not(pod)
         if reason is not None:

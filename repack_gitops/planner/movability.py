@@ -5,6 +5,7 @@ from __future__ import annotations
 from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.planner.safety import SafetyRules
 from repack_gitops.planner.scope import ScopeFilter
 from repack_gitops.planner.volcano_job import why_not_evict
 
@@ -29,10 +30,11 @@ class Movability:
         self._snapshot = snapshot
         self._scope = scope
         self._options = options
+        self._safety = SafetyRules(options.safeguards)
 
     def why_not(self, pod: Pod) -> Reason | None:
         """Return why ``pod`` may not move, or None; the first rule that says no, in a fixed order."""
-        return self._kind(pod) or self._membership(pod) or self._controller(pod) or _constraints(pod)
+        return self._kind(pod) or self._membership(pod) or self._controller(pod) or self._safe(pod) or _constraints(pod)
 
     def _kind(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"
@@ -77,6 +79,10 @@ class Movability:
         if (pod.owner.group, pod.owner.kind) == ("batch.volcano.sh", "Job"):
             return why_not_evict(pod, pod.owner, self._snapshot)
         return None
+
+    def _safe(self, pod: Pod) -> Reason | None:
+        group = self._snapshot.pod_groups[(pod.namespace, pod.pod_group or "")]  # _membership found it
+        return self._safety.why_not(pod, group)
 
 
 def _constraints(pod: Pod) -> Reason | None:

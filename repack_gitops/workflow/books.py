@@ -10,6 +10,7 @@ from repack_gitops.git.interface import Repository
 from repack_gitops.model.documents import read_guardrails, read_policy, read_repository_config, read_run
 from repack_gitops.model.policy import Guardrails, RepackPolicy, RepositoryConfig
 from repack_gitops.model.run import PlanStatus, RepackRun
+from repack_gitops.policy.history import PastMove, past_moves
 from repack_gitops.policy.names import CONFIG_PATH, GUARDRAILS_PATH, POLICIES, RUNS, RunPath
 from repack_gitops.workflow.agreement import check_agreement
 
@@ -109,6 +110,17 @@ class Books:
         """Return the recorded result of a run."""
         file = run.file("result.yaml")
         return read_run(self._required(file), file)
+
+    def past_moves(self) -> frozenset[PastMove]:
+        """Return what every recorded run moved; reads all results.
+
+        Raises
+        ------
+        InvalidInput
+            A result cannot be read: what it moved is not known, so nothing is planned by a policy that asks.
+        """
+        finished = [run for run, files in self.runs().items() if "result.yaml" in files]
+        return frozenset(move for run in finished for move in past_moves(self.result(run)))
 
     def approved_run(self, path: RunPath) -> ApprovedRun:
         """Return a run with its plan.

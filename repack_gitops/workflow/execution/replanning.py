@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from repack_gitops.errors import InvalidInput, TryAgain
@@ -15,7 +15,9 @@ from repack_gitops.model.policy import Guardrails, RepackPolicy
 from repack_gitops.planner import evaluate
 from repack_gitops.planner.verify import verify
 from repack_gitops.policy.envelope import drift, envelope_of
-from repack_gitops.policy.guardrails import guarded_options, violations
+from repack_gitops.policy.guardrails import violations
+from repack_gitops.policy.history import PastMove
+from repack_gitops.policy.safety import planner_options, remembers
 from repack_gitops.workflow.books import ApprovedRun
 from repack_gitops.workflow.clock import Clock
 from repack_gitops.workflow.execution.lock import ExecutorLock
@@ -37,13 +39,17 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What was approved, and the rules it is executed under."""
+    """What was approved, and the rules it is executed under.
+
+    ``past`` returns what the runs recorded by now moved; asked only where the policy lets workloads rest.
+    """
 
     approved: ApprovedRun
     policy: RepackPolicy
     guardrails: Guardrails | None
     settings: Settings
     wait_seconds: float
+    past: Callable[[], frozenset[PastMove]] = frozenset
 
 
 def live_snapshot(cluster: Cluster, clock: Clock, lock: ExecutorLock) -> ClusterSnapshot:
@@ -81,8 +87,7 @@ def replan(
     check_access(cluster, namespace, namespaces)
     snapshot = live_snapshot(cluster, clock, lock)
     kind = policy.spec.approval.envelope
-    options = guarded_options(assignment.guardrails, PlannerOptions(envelope=envelope_of(kind, approved.plan)))
-    evaluation = _evaluate(snapshot, assignment, options)
+    evaluation = _evaluate(snapshot, assignment, _options(assignment, clock))
     lock.check()
     elsewhere = {m.namespace for m in evaluation.moves} - namespaces
     if elsewhere:
@@ -90,6 +95,17 @@ def replan(
     if kind == "Exact" and (changed := drift(approved.plan, evaluation)):
         raise PlanDrifted(f"the cluster changed since approval: {_named(changed)}", hint="Nothing was evicted.")
     return snapshot, evaluation
+
+
+def _options(assignment: Assignment, clock: Clock) -> PlannerOptions:
+    policy, guardrails = assignment.policy.spec, assignment.guardrails
+    envelope = envelope_of(policy.approval.envelope, assignment.approved.plan)
+    try:
+        past = assignment.past() if remembers(policy, guardrails) else frozenset()
+    except InvalidInput as error:
+        hint = f"Nothing was evicted. {error.hint}"
+        raise PreflightFailed(f"what past runs moved is not known: {error.message}", hint=hint) from error
+    return planner_options(policy, guardrails, clock.now(), past, envelope)
 
 
 def _evaluate(snapshot: ClusterSnapshot, assignment: Assignment, options: PlannerOptions) -> Evaluation:

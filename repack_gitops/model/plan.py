@@ -45,6 +45,8 @@ class Code(StrEnum):
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"
     BUDGET_EXCEEDED = "BudgetExceeded"
+    NAMESPACE_CAP_EXCEEDED = "NamespaceCapExceeded"
+    OWNER_CAP_EXCEEDED = "OwnerCapExceeded"
     RECEIVES = "Receives"
     BELOW_THRESHOLD = "BelowThreshold"
     # a node that may not receive

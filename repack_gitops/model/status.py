@@ -53,6 +53,8 @@ _WORDS: dict[Code, str] = {
     Code.NODE_OUT_OF_SCOPE: "outside the run's node scope",
     Code.NO_RECEIVER: "no other occupied node can take all of its pods",
     Code.BUDGET_EXCEEDED: "emptying it would exceed maxPerRun",
+    Code.NAMESPACE_CAP_EXCEEDED: "emptying it would exceed maxPodsPerNamespace",
+    Code.OWNER_CAP_EXCEEDED: "emptying it would exceed maxPodsPerOwner",
     Code.RECEIVES: "receives pods of freed nodes",
     Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
     Code.NODE_NOT_READY: "not ready",

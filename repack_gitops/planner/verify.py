@@ -28,6 +28,7 @@ from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, no
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.safety_caps import over_caps
 from repack_gitops.planner.scope import ScopeFilter
 
 
@@ -65,6 +66,7 @@ class _Replay:
         for step in self._evaluation.steps:
             yield from self._step(step, freed)
         yield from self._totals()
+        yield from over_caps(self._evaluation.moves, self._pods, self._options.safeguards)
         yield from self._stays(freed)
 
     def _header(self) -> Iterator[str]:

@@ -131,7 +131,8 @@ def _facts(origin: Origin, path: RunPath, run: RepackRun, evaluation: Evaluation
         min_approvals=approval.min_approvals,
         rejected_for=config.rejected_for,
         hold_label=HOLD_LABEL,
-        reproduce=f"repack plan --context {config.cluster.name} --run {path.file('run.yaml')}",
+        # plan.yaml, not run.yaml: it holds the options that the plan was made with
+        reproduce=f"repack plan --context {config.cluster.name} --run {path.file('plan.yaml')}",
         tool_version=__version__,
         change_ticket=ticket_of(run),
     )

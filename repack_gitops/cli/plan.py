@@ -91,7 +91,7 @@ def plan_command(
 
 def _check_run(run: Path | None, policy: Path | None, resource: str | None, limited: bool) -> None:
     if sum(given is not None for given in (run, policy, resource)) != 1:
-        raise click.UsageError("give one of --run FILE, --policy FILE and --resource NAME")
+        raise click.UsageError("give either --run FILE, --policy FILE or --resource NAME")
     if resource is None and limited:
         raise click.UsageError("--max-pod-groups, --max-cards and --min-improvement go with --resource; edit the file")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,8 @@ from datetime import datetime
 from repack_gitops.model.run import Relocation, RepackRun, RunStatus
 from repack_gitops.model.safeguards import Workload, pod_group_workload, workload
 from repack_gitops.policy.ending import REMOVED
+
+_COMPLETION_TIME = re.compile(rb"^ *completionTime: *[\"']?([^\s\"']+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,18 @@ def past_moves(result: RepackRun) -> frozenset[PastMove]:
     status = result.status
     if status is None:
         return frozenset()
-    ended, removed = _ended(status), [r for r in status.relocations if r.eviction.phase in REMOVED]
+    ended, removed = _moment(status.completion_time), [r for r in status.relocations if r.eviction.phase in REMOVED]
     return frozenset(PastMove(w, ended) for w in (*_groups(removed), *_owners(status, removed)))
+
+
+def ended_before(content: bytes, since: datetime) -> bool:
+    """Tell whether result.yaml, as we write it, says that its run ended before ``since`` (aware).
+
+    A look at one line instead of a second's parsing: most results are old. When in doubt, no.
+    """
+    found = _COMPLETION_TIME.findall(content)
+    moment = _moment(found[0].decode()) if len(found) == 1 else None
+    return moment is not None and moment < since
 
 
 def moved_since(past: Iterable[PastMove], since: datetime) -> frozenset[Workload]:
@@ -47,10 +60,10 @@ def _owners(status: RunStatus, removed: Iterable[Relocation]) -> Iterator[Worklo
             yield workload(move.namespace, move.owner.api_version, move.owner.kind, move.owner.name)
 
 
-def _ended(status: RunStatus) -> datetime | None:
-    """Return the completion time; people may have touched the file, and a time without a zone is none."""
+def _moment(text: str) -> datetime | None:
+    """Return the time; people may have touched the file, and a time without a zone is none."""
     try:
-        moment = datetime.fromisoformat(status.completion_time)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
     return moment if moment.tzinfo is not None else None

@@ -31,9 +31,10 @@ def effective_safety(policy: PolicySpec, guardrails: Guardrails | None) -> Safet
     )
 
 
-def remembers(policy: PolicySpec, guardrails: Guardrails | None) -> bool:
-    """Tell whether past runs must be looked up at all: they cost a read each."""
-    return parse_duration(effective_safety(policy, guardrails).recently_moved) > 0
+def remembered_since(policy: PolicySpec, guardrails: Guardrails | None, now: datetime) -> datetime | None:
+    """Return since when past runs must be looked up, at ``now`` (aware); None where nobody asks for them."""
+    rest = parse_duration(effective_safety(policy, guardrails).recently_moved)
+    return _before(now, rest) if rest else None
 
 
 def planner_options(
@@ -50,7 +51,7 @@ def planner_options(
     now
         The aware moment that ages count from; it enters the options in whole seconds.
     past
-        Moves of runs that ended; only needed where ``remembers`` says so.
+        Moves of runs that ended; only needed where ``remembered_since`` asks for them.
     envelope
         What an approval allows; None before there is one.
     """

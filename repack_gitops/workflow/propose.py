@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from repack_gitops.errors import ClusterUnavailable, Forbidden, InvalidInput, RepackError, TryAgain
 from repack_gitops.git.interface import Identity
@@ -33,7 +33,7 @@ from repack_gitops.policy.lifecycle import (
     Update,
     decide,
 )
-from repack_gitops.policy.safety import planner_options, remembers
+from repack_gitops.policy.safety import planner_options, remembered_since
 from repack_gitops.workflow.books import Books, PolicyFile, base_books
 from repack_gitops.workflow.ports import Ports
 from repack_gitops.workflow.proposal import Origin, Proposal, propose_run
@@ -103,7 +103,7 @@ class _Tick:
         self._scout = Scout(ports, books, base, identity, self._now)
         self._requests = Requests(ports, base, books.commit, identity, progress)
         self._snapshot: ClusterSnapshot | None = None
-        self._past: frozenset[PastMove] | None = None
+        self._past: dict[datetime, frozenset[PastMove]] = {}
 
     def file(self, file: PolicyFile) -> PolicyReport:
         """Bring the pull request of one policy's file up to date."""
@@ -159,11 +159,12 @@ class _Tick:
         return report
 
     def _options(self, policy: RepackPolicy) -> PlannerOptions:
-        if not remembers(policy.spec, self._guardrails):
+        since = remembered_since(policy.spec, self._guardrails, self._now)
+        if since is None:
             return planner_options(policy.spec, self._guardrails, self._now)
-        if self._past is None:
-            self._past = self._books.past_moves()
-        return planner_options(policy.spec, self._guardrails, self._now, self._past)
+        if since not in self._past:
+            self._past[since] = self._books.past_moves(since)
+        return planner_options(policy.spec, self._guardrails, self._now, self._past[since])
 
     def _evaluation(self, policy: RepackPolicy, options: PlannerOptions) -> Evaluation:
         spec = policy.spec.run_template.spec

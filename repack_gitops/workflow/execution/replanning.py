@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from repack_gitops.errors import InvalidInput, TryAgain
 from repack_gitops.kube.interface import Cluster
@@ -17,7 +18,7 @@ from repack_gitops.planner.verify import verify
 from repack_gitops.policy.envelope import drift, envelope_of
 from repack_gitops.policy.guardrails import violations
 from repack_gitops.policy.history import PastMove
-from repack_gitops.policy.safety import planner_options, remembers
+from repack_gitops.policy.safety import planner_options, remembered_since
 from repack_gitops.workflow.books import ApprovedRun
 from repack_gitops.workflow.clock import Clock
 from repack_gitops.workflow.execution.lock import ExecutorLock
@@ -41,7 +42,8 @@ SHOWN = 3
 class Assignment:
     """What was approved, and the rules it is executed under.
 
-    ``past`` returns what the runs recorded by now moved; asked only where the policy lets workloads rest.
+    ``past`` returns what the runs recorded by now moved, those that ended after a moment; asked only where the policy
+    lets workloads rest.
     """
 
     approved: ApprovedRun
@@ -49,7 +51,7 @@ class Assignment:
     guardrails: Guardrails | None
     settings: Settings
     wait_seconds: float
-    past: Callable[[], frozenset[PastMove]] = frozenset
+    past: Callable[[datetime], frozenset[PastMove]] = lambda _: frozenset()
 
 
 def live_snapshot(cluster: Cluster, clock: Clock, lock: ExecutorLock) -> ClusterSnapshot:
@@ -85,9 +87,10 @@ def replan(
     check_time(policy, approved.plan_run, clock.now())
     namespaces = {m.namespace for m in approved.plan.moves}
     check_access(cluster, namespace, namespaces)
+    options = _options(assignment, clock)  # may read git; the snapshot comes after it, as fresh as can be
     snapshot = live_snapshot(cluster, clock, lock)
     kind = policy.spec.approval.envelope
-    evaluation = _evaluate(snapshot, assignment, _options(assignment, clock))
+    evaluation = _evaluate(snapshot, assignment, options)
     lock.check()
     elsewhere = {m.namespace for m in evaluation.moves} - namespaces
     if elsewhere:
@@ -100,12 +103,14 @@ def replan(
 def _options(assignment: Assignment, clock: Clock) -> PlannerOptions:
     policy, guardrails = assignment.policy.spec, assignment.guardrails
     envelope = envelope_of(policy.approval.envelope, assignment.approved.plan)
+    now = clock.now()
+    since = remembered_since(policy, guardrails, now)
     try:
-        past = assignment.past() if remembers(policy, guardrails) else frozenset()
+        past = assignment.past(since) if since else frozenset()
     except InvalidInput as error:
         hint = f"Nothing was evicted. {error.hint}"
         raise PreflightFailed(f"what past runs moved is not known: {error.message}", hint=hint) from error
-    return planner_options(policy, guardrails, clock.now(), past, envelope)
+    return planner_options(policy, guardrails, now, past, envelope)
 
 
 def _evaluate(snapshot: ClusterSnapshot, assignment: Assignment, options: PlannerOptions) -> Evaluation:

@@ -31,10 +31,11 @@ from repack_gitops.model.run import (
 )
 from repack_gitops.model.safeguards import Safeguards
 from repack_gitops.model.safety import Safety, SafetyGuardrail
-from repack_gitops.policy.history import PastMove, moved_since, past_moves
+from repack_gitops.model.writing import to_yaml
+from repack_gitops.policy.history import PastMove, ended_before, moved_since, past_moves
 from repack_gitops.policy.names import PLANNER_OPTIONS
 from repack_gitops.policy.replay import noted_options, options_note
-from repack_gitops.policy.safety import effective_safety, planner_options, remembers
+from repack_gitops.policy.safety import effective_safety, planner_options, remembered_since
 from tests.unit.planner.build import spec
 
 NOW = datetime(2026, 11, 2, 9, 0, 30, 999_000, tzinfo=UTC)
@@ -56,7 +57,7 @@ def guardrails(**safety: Any) -> Guardrails:
 def test_a_policy_that_says_nothing_guards_nothing_but_cascades() -> None:
     assert planner_options(policy(), None, NOW) == PlannerOptions()
     assert not planner_options(policy(), None, NOW).allow_cascades
-    assert not remembers(policy(), None)
+    assert remembered_since(policy(), None, NOW) is None
 
 
 def test_every_option_reaches_the_planner() -> None:
@@ -129,7 +130,7 @@ def test_the_stricter_of_both_wins(mine: dict[str, Any], theirs: dict[str, Any],
 
 
 def test_guardrails_alone_make_the_history_needed_and_forbid_namespaces_as_before() -> None:
-    assert remembers(policy(), guardrails(recently_moved="1h"))
+    assert remembered_since(policy(), guardrails(recently_moved="1h"), NOW) == NOW - timedelta(hours=1)
     assert planner_options(policy(), guardrails(), NOW).forbidden_namespaces == {"kube-system"}
 
 
@@ -189,6 +190,26 @@ def test_an_owner_of_which_nothing_moved_is_not_remembered() -> None:
 def test_a_result_that_does_not_say_when_it_ended_counts_as_recent(ended: str) -> None:
     past = past_moves(result(ended, relocation("p", EvictionPhase.ACCEPTED)))
     assert moved_since(past, NOW) == {("team", PG, "pg")}
+
+
+@pytest.mark.parametrize(("ended", "before"), [("2026-11-02T09:00:29Z", True), ("2026-11-02T09:00:31Z", False), ("", False)])
+def test_old_results_are_told_by_a_look(ended: str, before: bool) -> None:
+    text = to_yaml(result(ended, relocation("p", EvictionPhase.ACCEPTED), owner=OWNER))
+    assert ended_before(text.encode(), NOW) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ended by hand\n",
+        "completionTime: long ago\n",
+        "completionTime: 2026-11-02T09:00:29\n",
+        "completionTime: 2020-01-01T00:00:00Z\nstatus:\n  completionTime: 2026-11-02T09:00:31Z\n",
+    ],
+)
+def test_when_in_doubt_a_result_is_read(text: str) -> None:
+    assert not ended_before(text.encode(), NOW)
 
 
 def test_a_run_without_status_moved_nothing() -> None:

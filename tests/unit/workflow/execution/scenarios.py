@@ -142,7 +142,7 @@ class Bed:
     options: dict[str, Any] = field(default_factory=dict)
     guardrails: Guardrails | None = None
     wait_seconds: float = 300.0
-    past: Callable[[], frozenset[PastMove]] = frozenset
+    past: Callable[[datetime], frozenset[PastMove]] = lambda _: frozenset()
     approved: ApprovedRun | None = None
     said: list[str] = field(default_factory=list)
     stopping: bool = False

@@ -279,21 +279,21 @@ def test_a_pod_that_is_too_young_when_it_is_executed_stays() -> None:
 def test_row_124_a_workload_moved_since_the_approval_rests() -> None:
     made = one_node(safety=Safety(recently_moved="1h"))
     ended = made.clock.now() - timedelta(minutes=10)
-    made.past = lambda: frozenset({PastMove(pod_group_workload("team", "pg-a"), ended)})
+    made.past = lambda _: frozenset({PastMove(pod_group_workload("team", "pg-a"), ended)})
     refused(made, "PlanDrifted", "nothing of it is left")
 
 
 def test_row_124_a_workload_that_rested_long_enough_moves() -> None:
     made = one_node(safety=Safety(recently_moved="1h"))
     ended = made.clock.now() - timedelta(minutes=70)
-    made.past = lambda: frozenset({PastMove(pod_group_workload("team", "pg-a"), ended)})
+    made.past = lambda _: frozenset({PastMove(pod_group_workload("team", "pg-a"), ended)})
     assert reason(made.execute()) == "ExecutionCompleted"
 
 
 def test_the_history_is_not_read_unless_somebody_asks() -> None:
     made = one_node()
 
-    def past() -> frozenset[PastMove]:
+    def past(_: object) -> frozenset[PastMove]:
         raise AssertionError
 
     made.past = past
@@ -304,7 +304,7 @@ def test_a_history_that_cannot_be_read_stops_the_run() -> None:
     made = one_node()
     made.guardrails = guardrails(safety=SafetyGuardrail(recently_moved="1h"))
 
-    def past() -> frozenset[PastMove]:
+    def past(_: object) -> frozenset[PastMove]:
         raise InvalidInput("runs/gpu/x/result.yaml:1:1: is empty", hint="Write it.")
 
     made.past = past

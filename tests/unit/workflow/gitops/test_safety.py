@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from repack_gitops.errors import TryAgain
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.documents import read_run
@@ -16,11 +18,14 @@ from repack_gitops.model.run import EvictionPhase, EvictionStatus, RepackRun, Ru
 from repack_gitops.model.status import advance, complete, plan_status
 from repack_gitops.model.writing import to_yaml
 from repack_gitops.planner import evaluate
-from repack_gitops.policy.names import PLANNER_OPTIONS
+from repack_gitops.policy.history import PastMove
+from repack_gitops.policy.names import PLANNER_OPTIONS, RunPath
 from repack_gitops.policy.replay import noted_options
 from repack_gitops.workflow.books import base_books
 from repack_gitops.workflow.clock import timestamp
+from repack_gitops.workflow.execute import execute
 from repack_gitops.workflow.execution.entries import relocations_of
+from repack_gitops.workflow.execution.executor import Assignment
 from tests.unit.git.scratch import git
 from tests.unit.workflow.gitops.fake_cluster import layout
 from tests.unit.workflow.gitops.place import Place, make_place, policy_text
@@ -102,11 +107,20 @@ def test_without_the_option_history_does_not_matter(tmp_path: Path) -> None:
     assert place.action() == "opened"
 
 
+def test_a_result_in_somebodys_own_words_tells_of_no_moves(tmp_path: Path) -> None:
+    place = place_with(tmp_path, RESTS)
+    place.write(record_result(place, 10), "cancelled by ops\n")
+    assert place.action() == "opened"
+
+
 def test_a_result_that_cannot_be_read_stops_a_policy_that_asks_and_no_other(tmp_path: Path) -> None:
     place = place_with(tmp_path, RESTS)
     place.write("policies/plain.yaml", policy_text("plain"))
     path = record_result(place, 10)
-    place.write(path, "ended by hand\n")
+    file = place.scratch.checkout / path
+    file.unlink()
+    file.symlink_to("/etc/passwd")
+    place.commit_checkout()
     reports = place.tick()
     assert reports["plain"].action == "opened"
     assert reports["gpu"].action == "failed"
@@ -168,5 +182,28 @@ def test_past_moves_are_read_from_every_run_on_the_base_branch(tmp_path: Path) -
     place = place_with(tmp_path, RESTS)
     record_result(place, 10)
     with place.ports() as ports:
-        found = {m.workload for m in base_books(ports.repository, "main").past_moves()}
+        books, now = base_books(ports.repository, "main"), place.clock.now()
+        assert books.past_moves(now) == frozenset()
+        found = {m.workload for m in books.past_moves(now - timedelta(minutes=11))}
     assert found == {("team", "PodGroup.scheduling.volcano.sh", "pg-n-p1"), ("team", "Job.batch.volcano.sh", "n-p1")}
+
+
+def test_row_124_what_was_recorded_while_a_run_waited_for_its_turn_counts(tmp_path: Path) -> None:
+    """The executor looks at the base branch again when it plans, not when it was started."""
+    place = place_with(tmp_path, RESTS)
+    place.tick()
+    place.merge_squashed(1)
+    (run,) = (p.parent.name for p in place.scratch.checkout.glob("runs/gpu/*/run.yaml"))
+    seen: list[frozenset[PastMove]] = []
+
+    class Waiting:
+        def execute(self, assignment: Assignment) -> RepackRun:
+            since = place.clock.now() - timedelta(hours=1)
+            seen.append(assignment.past(since))
+            record_result(place, 10)
+            seen.append(assignment.past(since))
+            raise TryAgain("enough seen")
+
+    with place.ports() as ports, pytest.raises(TryAgain):
+        execute(ports, Waiting(), "main", RunPath("gpu", run), 0.0)  # type: ignore[arg-type]
+    assert [len(moves) for moves in seen] == [0, 2]

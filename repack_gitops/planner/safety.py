@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from repack_gitops.errors import InvalidInput
 from repack_gitops.model.cluster import Owner, Pod, PodGroup
 from repack_gitops.model.plan import Code, Reason
 from repack_gitops.model.safeguards import Safeguards, Workload, pod_group_workload, workload
 
 
 class SafetyRules:
-    """Decides for the pods of one planning call."""
+    """Decides for the pods of one planning call; raises InvalidInput where ``created_before`` is no time."""
 
     def __init__(self, safeguards: Safeguards) -> None:
         self._safeguards = safeguards
-        self._created_before = _moment(safeguards.created_before) if safeguards.created_before else None
+        self._created_before = _limit(safeguards.created_before)
 
     def why_not(self, pod: Pod, group: PodGroup) -> Reason | None:
         """Return why ``pod``, a member of ``group``, is left alone, or None; protection first, then option by option."""
@@ -71,6 +72,13 @@ def _workloads(pod: Pod, group: PodGroup) -> Iterator[Workload]:
 def owner_workload(namespace: str, owner: Owner) -> Workload:
     """Return ``owner`` as a workload."""
     return workload(namespace, owner.api_version, owner.kind, owner.name)
+
+
+def _limit(text: str | None) -> datetime | None:
+    moment = None if text is None else _moment(text)
+    if text is not None and moment is None:
+        raise InvalidInput(f"created_before is {text[:40]!r}", hint="It must be an RFC 3339 time with a zone.")
+    return moment
 
 
 def _moment(text: str) -> datetime | None:

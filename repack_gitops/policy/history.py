@@ -37,7 +37,7 @@ def ended_before(content: bytes, since: datetime) -> bool:
     A look at one line instead of a second's parsing: most results are old. When in doubt, no.
     """
     found = _COMPLETION_TIME.findall(content)
-    moment = _moment(found[0].decode()) if len(found) == 1 else None
+    moment = _moment(found[0].decode("utf-8", "replace")) if len(found) == 1 else None
     return moment is not None and moment < since
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from repack_gitops.errors import InvalidInput
 from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Evaluation
@@ -102,6 +103,12 @@ def test_row_32_pods_younger_than_the_minimum_age_stay(created: str, moves: bool
     found = stays(with_other(replace(SUBJECT, created=created)), guarded(created_before="2026-01-01T12:00:00Z"))
     assert (found is None) == moves
     assert moves or (found is not None and found[0] is Code.TOO_YOUNG)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-01-01T00:00:00"])
+def test_row_32_a_limit_that_is_no_time_is_refused_and_not_ignored(text: str) -> None:
+    with pytest.raises(InvalidInput, match="created_before"):
+        evaluate(with_other(SUBJECT), spec(), guarded(created_before=text))
 
 
 # ---- row 34: priority ----

@@ -204,12 +204,13 @@ def test_old_results_are_told_by_a_look(ended: str, before: bool) -> None:
         "",
         "ended by hand\n",
         "completionTime: long ago\n",
+        "completionTime: \udcff\n",
         "completionTime: 2026-11-02T09:00:29\n",
         "completionTime: 2020-01-01T00:00:00Z\nstatus:\n  completionTime: 2026-11-02T09:00:31Z\n",
     ],
 )
 def test_when_in_doubt_a_result_is_read(text: str) -> None:
-    assert not ended_before(text.encode(), NOW)
+    assert not ended_before(text.encode(errors="surrogateescape"), NOW)
 
 
 def test_a_run_without_status_moved_nothing() -> None:

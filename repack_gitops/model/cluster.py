@@ -108,7 +108,15 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node; ``ready`` is false only where the Ready condition says so."""
+    """A node.
+
+    Attributes
+    ----------
+    ready
+        False only where the Ready condition says so.
+    do_not_disrupt
+        The annotation that keeps it from being emptied, as ``name=value``; empty without one.
+    """
 
     name: str
     labels: Mapping[str, str]
@@ -116,6 +124,7 @@ class Node:
     allocatable: Amounts
     unschedulable: bool = False
     ready: bool = True
+    do_not_disrupt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +139,10 @@ class Pod:
         What its replacement will ask for: the same, from the spec alone.
     unsupported
         Constraints of the spec that no filter of ours decides yet, by field name.
+    do_not_disrupt
+        The annotation that protects it, as ``name=value``; empty without one.
+    local_volumes
+        Its hostPath and disk-backed emptyDir volumes, as ``hostPath(name)`` and ``emptyDir(name)``.
     """
 
     namespace: str
@@ -154,6 +167,8 @@ class Pod:
     priority: int = 0
     grace_seconds: int | None = None
     created: str = ""
+    do_not_disrupt: str = ""
+    local_volumes: tuple[str, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -168,7 +183,15 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """A Volcano PodGroup; ``unsupported`` names constraints of its own that no filter of ours decides yet."""
+    """A Volcano PodGroup.
+
+    Attributes
+    ----------
+    unsupported
+        Constraints of its own that no filter of ours decides yet.
+    do_not_disrupt
+        The annotation that protects its members, as ``name=value``; empty without one.
+    """
 
     namespace: str
     name: str
@@ -179,6 +202,7 @@ class PodGroup:
     deleting: bool = False
     unsupported: tuple[str, ...] = ()
     queue: str = ""
+    do_not_disrupt: str = ""
 
     @property
     def key(self) -> Key:

@@ -26,6 +26,7 @@ from repack_gitops.model.cluster import (
 from repack_gitops.model.decode_pod import PodDecoder, Shared, decode_pod, owner
 from repack_gitops.model.decode_selectors import IMPOSSIBLE, label_selector
 from repack_gitops.model.decode_storage import STORAGE_KINDS, StorageDecoder
+from repack_gitops.model.protection import group_protection, node_protection
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.unsupported import unsupported_of_group
 
@@ -148,6 +149,7 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
         allocatable=shared.amounts(allocatable),
         unschedulable=item.spec.unschedulable,
         ready=all(c.status == "True" for c in item.status.conditions or () if c.type == "Ready"),
+        do_not_disrupt=node_protection(item.metadata.annotations),
     )
 
 
@@ -177,6 +179,7 @@ def _pod_group(item: wire.PodGroup) -> PodGroup:
         deleting=meta.deletion_timestamp is not None,
         unsupported=unsupported_of_group(item),
         queue=item.spec.queue or "",
+        do_not_disrupt=group_protection(meta.annotations),
     )
 
 

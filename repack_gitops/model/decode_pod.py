@@ -24,6 +24,8 @@ from repack_gitops.model.cluster import (
 )
 from repack_gitops.model.decode_relations import relations
 from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms
+from repack_gitops.model.local_storage import local_volumes
+from repack_gitops.model.protection import pod_protection
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.storage import ClaimUse
 from repack_gitops.model.unsupported import unsupported_fields
@@ -96,6 +98,8 @@ class PodDecoder:
             priority=spec.priority or 0,
             grace_seconds=spec.termination_grace_period_seconds,
             created=meta.creation_timestamp or "",
+            do_not_disrupt=pod_protection(annotations),
+            local_volumes=self._shared.value(local_volumes(spec)),
         )
 
     def _template(self, key: bytes, spec: wire.PodSpec, where: str) -> Template:

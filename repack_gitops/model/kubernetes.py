@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, field
 
+from repack_gitops.model.protection import PROTECTING
+
 #: What decoding raises; releases of msgspec differ in how they report broken UTF-8.
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
@@ -346,6 +348,7 @@ KEPT_ANNOTATIONS = frozenset(
         "scheduling.k8s.io/group-name",
         "kubernetes.io/config.mirror",
         "volcano.sh/task-spec",
+        *PROTECTING,
     }
 )
 

@@ -37,10 +37,18 @@ class Code(StrEnum):
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
     QUEUE_CLOSED = "QueueClosed"
     QUEUE_OVER_CAPABILITY = "QueueOverCapability"
+    # a pod that is left alone (safety options)
+    DO_NOT_DISRUPT = "DoNotDisrupt"
+    TOO_YOUNG = "TooYoung"
+    PRIORITY_TOO_HIGH = "PriorityTooHigh"
+    LOCAL_STORAGE = "LocalStorage"
+    RECENTLY_MOVED = "RecentlyMoved"
     # a node that may not be emptied
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"
     BUDGET_EXCEEDED = "BudgetExceeded"
+    NAMESPACE_CAP_EXCEEDED = "NamespaceCapExceeded"
+    OWNER_CAP_EXCEEDED = "OwnerCapExceeded"
     RECEIVES = "Receives"
     BELOW_THRESHOLD = "BelowThreshold"
     # a node that may not receive

@@ -8,6 +8,7 @@ from repack_gitops.model.plan import Code, Reason
 from repack_gitops.planner.feasibility.demands import PodDemands
 from repack_gitops.planner.feasibility.static import NodeDemands
 from repack_gitops.planner.queues import Queues
+from repack_gitops.planner.safety import SafetyRules
 from repack_gitops.planner.scope import ScopeFilter
 from repack_gitops.planner.volcano_job import why_not_evict
 
@@ -34,6 +35,7 @@ class Movability:
         self._options = options
         self._demands = PodDemands(snapshot)
         self._queues = Queues(snapshot)
+        self._safety = SafetyRules(options.safeguards)
 
     def demands(self, pod: Pod) -> NodeDemands:
         """Return what ``pod``, which may move, demands of a node by itself."""
@@ -44,7 +46,7 @@ class Movability:
 
     def why_not(self, pod: Pod) -> Reason | None:
         """Return why ``pod`` may not move, or None; the first rule that says no, in a fixed order."""
-        return self._kind(pod) or self._membership(pod) or self._controller(pod) or self._constraints(pod)
+        return self._kind(pod) or self._membership(pod) or self._controller(pod) or self._safe(pod) or self._constraints(pod)
 
     def _kind(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"
@@ -92,6 +94,10 @@ class Movability:
         if (pod.owner.group, pod.owner.kind) == ("batch.volcano.sh", "Job"):
             return why_not_evict(pod, pod.owner, self._snapshot)
         return None
+
+    def _safe(self, pod: Pod) -> Reason | None:
+        group = self._snapshot.pod_groups[(pod.namespace, pod.pod_group or "")]  # _membership found it
+        return self._safety.why_not(pod, group)
 
     def _constraints(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"

@@ -19,6 +19,7 @@ from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.feasibility.state import ClusterState
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.safety_caps import over_caps
 from repack_gitops.planner.scope import ScopeFilter
 
 
@@ -53,6 +54,7 @@ class _Replay:
         for step in self._evaluation.steps:
             yield from self._step(step, freed)
         yield from self._totals()
+        yield from over_caps(self._evaluation.moves, self._pods, self._options.safeguards)
         yield from self._stays(freed)
 
     def _header(self) -> Iterator[str]:

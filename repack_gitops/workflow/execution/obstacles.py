@@ -59,12 +59,22 @@ class Obstacles:
         a place to go now.
         """
         self._follower.pump(0)
-        room = self._follower.why_no_room(victims)
-        if room is not None:
-            return Obstacle(room)
-        budgets = self._cluster.list_budgets()
         pods = [pod for _, pod in victims]
+        refusal = self._protected(pods) or self._follower.why_no_room(victims)
+        if refusal:
+            return Obstacle(refusal)
+        budgets = self._cluster.list_budgets()
         return next((o for pod in pods if (o := self._dry_run(pod, budgets)) is not None), None) or self._sum(pods, budgets)
+
+    def _protected(self, victims: Sequence[Pod]) -> str:
+        """Return which annotation, new since the plan, forbids to disrupt a victim or its node, or an empty string."""
+        nodes = {n.name: n.do_not_disrupt for n in self._follower.view.nodes if n.do_not_disrupt}
+        for pod in victims:
+            if pod.do_not_disrupt:
+                return f"pod {pod.namespace}/{pod.name} has the annotation {pod.do_not_disrupt}"
+            if pod.node in nodes:
+                return f"node {pod.node} has the annotation {nodes[pod.node]}"
+        return ""
 
     def _dry_run(self, victim: Pod, budgets: Sequence[PodDisruptionBudget]) -> Obstacle | None:
         answer: EvictionAnswer = self._cluster.evict(

@@ -115,18 +115,20 @@ def _containers(spec: PodSpec, held: Held, *, infeasible: bool) -> Sums:
 
 
 def _container(container: Container, held: Sums | None, infeasible: bool) -> Sums:
-    if held is not None and infeasible:
-        return held
-    resources = container.resources
-    if resources is None:
-        return dict(held or {})
-    # The API server fills a missing request from the limit; a hand-written List may not have passed through it.
-    wanted = {**parse_amounts(resources.limits), **parse_amounts(resources.requests)}
-    return _most(wanted, held) if held else wanted
+    wanted = _requests(container.resources)
+    if held is None:
+        return wanted
+    # What a status leaves out was not resized: a device does not become free by an odd status.
+    return {**wanted, **held} if infeasible else _most(wanted, held)
+
+
+def _requests(resources: Resources | None) -> Sums:
+    """The API server fills a missing request from the limit; a hand-written List may not have passed through it."""
+    return {**parse_amounts(resources.limits), **parse_amounts(resources.requests)} if resources else {}
 
 
 def _pod_level(resources: Resources | None) -> Sums:
-    return _supported({**parse_amounts(resources.limits), **parse_amounts(resources.requests)}) if resources else {}
+    return _supported(_requests(resources))
 
 
 def _supported(amounts: Sums) -> Sums:

@@ -162,6 +162,7 @@ class Pod:
     anti_affinity: tuple[AntiAffinity, ...] = ()
     nominated_node: str | None = None
     terminating: bool = False
+    gated: bool = False
     mirror: bool = False
     ready: bool = True
     priority: int = 0

@@ -96,6 +96,7 @@ class PodDecoder:
             anti_affinity=self._shared.value(_anti_affinity(item, where)),
             nominated_node=status.nominated_node_name or None,
             terminating=meta.deletion_timestamp is not None,
+            gated=bool(spec.scheduling_gates),
             mirror=MIRROR_ANNOTATION in annotations,
             ready=any(c.type == "Ready" and c.status == "True" for c in status.conditions or ()),
             priority=spec.priority or 0,

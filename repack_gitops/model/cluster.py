@@ -141,7 +141,9 @@ class Pod:
     requests
         What it is charged on its node, as Volcano charges it (in-place resize included).
     template
-        What its replacement will ask for: the same, from the spec alone.
+        What its replacement will ask for: the same from the spec alone, or what it holds where that is more.
+    gated
+        It has scheduling gates, so no scheduler looks at it yet.
     unsupported
         Constraints of the spec that no filter of ours decides yet, by field name.
     """

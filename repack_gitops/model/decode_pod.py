@@ -13,7 +13,7 @@ import msgspec
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model import kubernetes as wire
-from repack_gitops.model.accounting import charged_request, template_request
+from repack_gitops.model.accounting import charged_request, replacement_request, template_request
 from repack_gitops.model.cluster import (
     Amounts,
     AntiAffinity,
@@ -78,6 +78,7 @@ class PodDecoder:
         where = f"Pod {meta.namespace}/{meta.name}"
         key = _template_key(spec)
         template, constraints = self._template(key, spec, where)
+        requests = self._requests(key, item, where)
         annotations = meta.annotations or {}
         return Pod(
             namespace=meta.namespace,
@@ -89,8 +90,8 @@ class PodDecoder:
             scheduler_name=spec.scheduler_name,
             pod_group=annotations.get(GROUP_ANNOTATION) or None,
             owner=owner(meta),
-            requests=self._requests(key, item, where),
-            template=template,
+            requests=requests,
+            template=template if requests is template else self._shared.amounts(replacement_request(template, requests)),
             constraints=constraints,
             unsupported=self._shared.value(unsupported_fields(item)),
             anti_affinity=self._shared.value(_anti_affinity(item, where)),

@@ -19,7 +19,7 @@ from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.candidacy import budget_of, idle_amounts, why_not_candidate
 from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
-from repack_gitops.planner.feasibility import inter_pod_affinity
+from repack_gitops.planner.feasibility import inter_pod_affinity, node_resources_fit
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.node_profiles import NodeProfiles
 from repack_gitops.planner.scope import ScopeFilter
@@ -127,7 +127,7 @@ class Problem:
 
     # ---- amounts ----
     def _columns(self) -> tuple[str, ...]:
-        names = {name for c in self.classes for name in c.template}
+        names = {name for c in self.classes for name in c.template} | node_resources_fit.ALWAYS
         return (self.resource, *sorted(names - {self.resource}))
 
     def _amounts(self) -> tuple[Whole, Whole]:

@@ -57,8 +57,5 @@ def waiting_pods(snapshot: ClusterSnapshot, resource: str) -> Iterator[str]:
         and p.requests.get(resource, 0)
     ]
     if found:
-        names = ", ".join("/".join(p.key) for p in found[:3])
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        yield (
-            f"{len(found)} pending pod(s) ask for {resource} and may take room that replacements are meant to have: {names}{more}"
-        )
+        names = ", ".join("/".join(p.key) for p in found[:3]) + (", ..." if len(found) > 3 else "")
+        yield f"{len(found)} pending pod(s) ask for {resource} and may take the room meant for replacements: {names}"

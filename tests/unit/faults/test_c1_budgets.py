@@ -37,7 +37,10 @@ def test_fault_7_a_bound_pod_that_is_still_pending_needs_no_budget() -> None:
 def test_fault_8_a_pod_that_is_not_ready_may_go() -> None:
     """P 8, kubernetes#72320: the budget has as many healthy pods as it wants, so the broken one costs it nothing."""
     keep = budget("keep", None, 0, healthy=2, desired=2)
-    others = [pod("a", "target", 1, schedulerName="default-scheduler"), pod("b", "target", 1, schedulerName="default-scheduler")]
+    others = [
+        pod("a", "target", 1, schedulerName="default-scheduler"),
+        pod("b", "target", 1, schedulerName="default-scheduler"),
+    ]
     broken = [node("source"), node("target"), subject(ready=False), *others, keep]
     assert moves(*broken) == {"subject": "target"}
     assert "keep" not in warnings_of(*broken)

@@ -206,10 +206,13 @@ def test_fault_106_pods_of_another_scheduler() -> None:
 
 
 def test_fault_107_every_dimension_that_is_asked_for() -> None:
-    """P 107, volcano#3520: cards suffice and memory is 1 MiB short; an amount nobody asks for may even be negative."""
+    """P 107, volcano#3520: cards suffice and memory is 1 MiB short; what nobody asks for may be short, but not cpu and
+    memory, which Volcano always compares."""
     asks = [container(requests={GPU: "1", "memory": "4Gi"})]
     without_memory = anchor(containers=[container(requests={GPU: "4"})])
     assert not fits(without_memory, node("target", memory="4095Mi"), containers=asks)
     assert fits(without_memory, node("target", memory="4Gi"), containers=asks)
+    one_card = [container(requests={GPU: "1"})]
     greedy = anchor(containers=[container(requests={GPU: "1", "cpu": "8", "example.com/nic": "2"})])
-    assert fits(greedy, node("target", cpu="4"), containers=[container(requests={GPU: "1"})])
+    assert fits(greedy, node("target", cpu="8"), containers=one_card)
+    assert "1 lack cpu" in why(*stage(subject(containers=one_card), resident=greedy, target=node("target", cpu="7")))

@@ -265,7 +265,8 @@ def test_fault_130_the_whole_run_is_capped() -> None:
 
 @pytest.mark.xfail(strict=True, reason=SAFETY)
 @pytest.mark.parametrize(
-    ("annotation", "value"), [("karpenter.sh/do-not-disrupt", "true"), ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false")]
+    ("annotation", "value"),
+    [("karpenter.sh/do-not-disrupt", "true"), ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false")],
 )
 def test_fault_131_a_workload_opts_out(annotation: str, value: str) -> None:
     """P 131, KAI#2073: a preemptible pod may still ask not to be moved; its reason names the annotation."""

@@ -34,7 +34,7 @@ class Occupancy:
             [(c, int(row[c])) for c in asked.nonzero()[0].tolist()]
             for row, asked in zip(problem.requests, self._asked, strict=True)
         ]
-        self._with_ports = [c for c, found in enumerate(problem.classes) if found.constraints.host_ports]
+        self._with_ports = [c for c, found in enumerate(problem.classes) if found.demands.constraints.host_ports]
         self._fits = self._first_fits()
 
     def _first_fits(self) -> Flags:
@@ -57,7 +57,7 @@ class Occupancy:
 
     def _close_ports(self, fits: Flags, node: int, held: Sequence[HostPort]) -> None:
         for pod_class in self._with_ports:
-            if node_ports.why_not(self._problem.classes[pod_class].constraints, held) is not None:
+            if node_ports.why_not(self._problem.classes[pod_class].demands.constraints, held) is not None:
                 fits[pod_class, node] = False
 
     def fits(self, pod_class: int) -> Flags:
@@ -67,11 +67,11 @@ class Occupancy:
 
     def ports_conflict(self, pod_class: int, other: int) -> bool:
         """Tell whether host ports keep a pod of each class from sharing a node."""
-        wanted = self._problem.classes[pod_class].constraints
+        wanted = self._problem.classes[pod_class].demands.constraints
         return bool(wanted.host_ports) and node_ports.why_not(wanted, self._held(other)) is not None
 
     def _held(self, pod_class: int) -> tuple[HostPort, ...]:
-        return self._problem.classes[pod_class].constraints.host_ports
+        return self._problem.classes[pod_class].demands.constraints.host_ports
 
     def place(self, pod_class: int, node: int) -> None:
         """Put one pod of the class on ``node``, for good."""

@@ -13,7 +13,8 @@ import msgspec
 
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.kubernetes import KINDS, Wire, keep_annotations
+from repack_gitops.model.kinds import KINDS
+from repack_gitops.model.kubernetes import Wire, keep_annotations
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.run import Goal, MaxPerRun, RunTemplateSpec
@@ -200,6 +201,11 @@ def why(*objects: Object, node: str = "source") -> str:
     evaluation = plan(*objects)
     assert node not in evaluation.freed_nodes
     return str(evaluation.stays[node])
+
+
+def stuck(*objects: Object, node: str = "source") -> bool:
+    """Tell whether ``node`` stays because its pods fit nowhere else, and for no other reason."""
+    return why(*objects, node=node).startswith("NoReceiver: ")
 
 
 def told(evaluation: Evaluation) -> str:

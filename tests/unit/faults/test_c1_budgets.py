@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.faults.manifests import anchor, budget, moves, node, plan, pod, stage, subject, told, why
+from tests.unit.faults.manifests import anchor, budget, moves, node, plan, pod, stage, stuck, subject, told, why
 
 FORECAST = "needs the forecast of disruption budgets"
 
@@ -113,5 +113,5 @@ def test_fault_50_room_of_a_nominated_pod_is_taken() -> None:
     room = {"resident": anchor(count=4)}
     assert moves(*stage(subject(4), **room)) == {"subject": "target"}
     nominated = pod("waiting", None, 4, status={"nominatedNodeName": "target"})
-    assert "1 lack nvidia.com/gpu" in why(*stage(subject(4), nominated, **room))
+    assert stuck(*stage(subject(4), nominated, **room))
     assert moves(*stage(subject(4), pod("waiting", None, 4), **room)) == {"subject": "target"}

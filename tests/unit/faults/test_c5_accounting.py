@@ -18,6 +18,7 @@ from tests.unit.faults.manifests import (
     run,
     sidecar,
     stage,
+    stuck,
     subject,
     told,
     why,
@@ -40,7 +41,7 @@ def test_fault_82_finished_pods_take_none_of_a_nodes_pods() -> None:
     ended = [pod(p.lower(), "target", 0, phase=p) for p in ("Succeeded", "Failed")]
     assert moves(*stage(subject(), *ended, target=target)) == MOVED
     for resident in (pod("runs", "target", 0), pod("leaves", "target", 0, deletionTimestamp="2026-01-01T00:00:00Z")):
-        assert "1 lack pods" in why(*stage(subject(), resident, target=target))
+        assert stuck(*stage(subject(), resident, target=target))
 
 
 def test_fault_83_an_init_container_needs_more_than_the_pod() -> None:
@@ -215,4 +216,4 @@ def test_fault_107_every_dimension_that_is_asked_for() -> None:
     one_card = [container(requests={GPU: "1"})]
     greedy = anchor(containers=[container(requests={GPU: "1", "cpu": "8", "example.com/nic": "2"})])
     assert fits(greedy, node("target", cpu="8"), containers=one_card)
-    assert "1 lack cpu" in why(*stage(subject(containers=one_card), resident=greedy, target=node("target", cpu="7")))
+    assert stuck(*stage(subject(containers=one_card), resident=greedy, target=node("target", cpu="7")))

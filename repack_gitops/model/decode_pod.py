@@ -23,7 +23,7 @@ from repack_gitops.model.cluster import (
     Toleration,
 )
 from repack_gitops.model.decode_relations import relations
-from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms
+from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms, preferred_terms
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.storage import ClaimUse
 from repack_gitops.model.unsupported import unsupported_fields
@@ -90,6 +90,7 @@ class PodDecoder:
             unsupported=self._shared.value(unsupported_fields(item)),
             relations=self._shared.value(relations(item, where)),
             claims=self._shared.value(claim_uses(item)),
+            preferred=self._shared.value(preferred_terms(spec, where)),
             nominated_node=status.nominated_node_name or None,
             terminating=meta.deletion_timestamp is not None,
             gated=bool(spec.scheduling_gates),

@@ -15,6 +15,7 @@ from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
+from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
 from repack_gitops.planner.warnings import before_planning, disruption_budgets, waiting_pods
 
@@ -82,6 +83,7 @@ def _judge(
             *base.warnings,
             *disruption_budgets(problem.snapshot, moves),
             *waiting_pods(problem.snapshot, problem.resource),
+            *pulled_back(problem.snapshot, moves),
         ),
     )
 

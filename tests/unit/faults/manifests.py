@@ -191,16 +191,22 @@ def plan(*objects: Object, spec: RunTemplateSpec | None = None, options: Planner
     return evaluation
 
 
-def moves(*objects: Object, spec: RunTemplateSpec | None = None) -> dict[str, str]:
+def moves(*objects: Object, spec: RunTemplateSpec | None = None, options: PlannerOptions | None = None) -> dict[str, str]:
     """Return where the plan sends pods, by their names."""
-    return {m.pod: m.to_node for m in plan(*objects, spec=spec).moves}
+    return {m.pod: m.to_node for m in plan(*objects, spec=spec, options=options).moves}
 
 
 def why(*objects: Object, node: str = "source") -> str:
     """Return why ``node`` is not freed; no pod of it moves."""
     evaluation = plan(*objects)
     assert node not in evaluation.freed_nodes
-    return str(evaluation.stays[node])
+    return reason_of(evaluation, node)
+
+
+def reason_of(evaluation: Evaluation, node: str) -> str:
+    """Return why ``node`` stays: the code, and what it says beyond that."""
+    stay = evaluation.stays[node]
+    return f"{stay.code.value}: {stay.detail}"
 
 
 def stuck(*objects: Object, node: str = "source") -> bool:

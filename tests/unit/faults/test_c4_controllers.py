@@ -39,12 +39,16 @@ def train(*policies: Object, tasks: Sequence[Object] = ()) -> list[Object]:
     return [*stage(job_pod()), vcjob("train", policies, tasks)]
 
 
-@pytest.mark.parametrize("action", ["RestartTask", "RestartPartition"])
+@pytest.mark.parametrize("action", ["RestartTask", "RestartPartition", "RestartJob"])
 def test_fault_56_a_policy_that_restarts_more_than_the_pod(action: str) -> None:
-    """B 56, volcano#4814: either the pod stays, or the plan says what restarts; the policy is named in both cases."""
-    worker = {"name": "worker", "replicas": 3, "policies": [{**EVICTED, "action": action}]}
-    assert moves(*train()) == {"subject": "target"}
-    assert action in told(plan(*train(tasks=[worker])))
+    """B 56, volcano#4814: evicting one of three members restarts them all, and again and again; none is evicted."""
+    fields = {"group": "train", "owner": owner("Job", "train", VCJOB), "annotations": {"volcano.sh/task-spec": "worker"}}
+    labels = {"volcano.sh/task-spec": "worker", "volcano.sh/job-name": "train", "volcano.sh/partition-id": "0"}
+    gang = [pod(f"train-{i}", "source" if i == 0 else "target", 1, labels=labels, **fields) for i in range(3)]
+    worker = {"name": "worker", "replicas": 3}
+    restarts = {**worker, "policies": [{**EVICTED, "action": action}]}
+    assert moves(*stage(*gang), vcjob("train", tasks=[worker])) == {"train-0": "target"}
+    assert action in why(*stage(*gang), vcjob("train", tasks=[restarts]))
 
 
 def test_fault_58_a_restart_that_turns_into_a_termination() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Verdict
 from tests.unit.faults.manifests import (
     PREFERRED,
@@ -236,6 +237,18 @@ def test_fault_124_an_evicted_pod_is_not_evicted_again() -> None:
     assert not plan(*after(cluster, first)).moves
 
 
+@pytest.mark.xfail(strict=True, reason=SAFETY)
+def test_fault_124_an_owner_whose_pods_moved_not_long_ago_rests() -> None:
+    """B 124, descheduler#1695: the record shows that it was moved ten minutes ago, so it stays, whatever is to gain."""
+    from repack_gitops.model.safeguards import Safeguards, workload
+
+    moved = frozenset({workload("team", "apps/v1", "ReplicaSet", "rs-subject")})
+    options = PlannerOptions(safeguards=Safeguards(recently_moved=moved))
+    assert moves(*stage(subject())) == {"subject": "target"}
+    assert not moves(*stage(subject()), options=options)
+    assert moves(*stage(subject(owner=owner(name="another"))), options=options) == {"subject": "target"}
+
+
 def test_fault_128_no_moves_without_a_gain() -> None:
     """P 128, karpenter#1019: two nodes with five of eight cards each could only swap, so nothing moves."""
     found = plan(node("a"), node("b"), pod("pa", "a", 5), pod("pb", "b", 5))
@@ -260,6 +273,18 @@ def test_fault_130_the_whole_run_is_capped() -> None:
 
 
 @pytest.mark.xfail(strict=True, reason=SAFETY)
+@pytest.mark.parametrize("cap", ["pods_per_namespace", "pods_per_owner"])
+def test_fault_130_each_namespace_and_each_owner_is_capped(cap: str) -> None:
+    """P 130, descheduler#1449: ten nodes could be emptied; three pods of one namespace, or of one owner, may move."""
+    from repack_gitops.model.safeguards import Safeguards
+
+    cluster = [item for i in range(10) for item in (node(f"n{i}", 1), pod(f"p{i}", f"n{i}", 1, owner=owner()))]
+    cluster += [node("target", 16), anchor()]
+    assert len(moves(*cluster)) == 10
+    assert len(moves(*cluster, options=PlannerOptions(safeguards=Safeguards(**{cap: 3})))) == 3
+
+
+@pytest.mark.xfail(strict=True, reason=SAFETY)
 @pytest.mark.parametrize(
     ("annotation", "value"),
     [("karpenter.sh/do-not-disrupt", "true"), ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false")],
@@ -278,4 +303,4 @@ def test_fault_133_enough_in_all_and_not_on_any_node() -> None:
     found = plan(*cluster)
     assert (found.before.optimal, found.before.exact) == (2, False)
     assert not found.moves
-    assert all("nvidia.com/gpu" in str(reason) for reason in found.stays.values())
+    assert all(stuck(*cluster, node=name) for name in found.stays)

@@ -1,6 +1,7 @@
 """Known faults of other systems that a planner can have, by their number in the project's list (tables C1 to C6).
 
-Each has a test ``test_fault_<number>_...`` in this folder; ``test_rows`` holds the two together.
+Each has a test ``test_fault_<number>_...`` in this folder; ``test_rows`` holds the two together. Rows of the executor alone
+are tested where it is.
 """
 
 from __future__ import annotations
@@ -60,3 +61,6 @@ ROWS: dict[int, tuple[str, str]] = {
     131: ("KAI#2073, #1837, #146", "no way to keep a preemptible workload where it is"),
     133: ("volcano#665", "the sum of what is free suffices, no single node does"),
 }
+
+#: Rows that concern the executor, too; the others are the planner's alone.
+BOTH = frozenset({1, 8, 56, 61, 74, 124})

@@ -18,7 +18,7 @@ def within(*objects: Object) -> dict[str, str]:
 
 @pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_1_two_budgets_select_one_pod() -> None:
-    """P 1, kubernetes#75957: its eviction is refused for good, so it does not move and both budgets are named."""
+    """B 1, kubernetes#75957: its eviction is refused for good, so it does not move and both budgets are named."""
     one, two = budget("keep-one", "subject", 5), budget("keep-two", "subject", 5)
     assert moves(*stage(subject()), one) == MOVED
     reason = why(*stage(subject()), one, two)
@@ -42,7 +42,7 @@ def of_three(count: int, **fields: object) -> list[Object]:
 
 @pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_8_a_pod_that_is_not_ready_may_go() -> None:
-    """P 8, kubernetes#72320: the budget has as many healthy pods as it wants, so the broken one costs it nothing; a
+    """B 8, kubernetes#72320: the budget has as many healthy pods as it wants, so the broken one costs it nothing; a
     ready one it would not spare."""
     assert within(*of_three(2, ready=False)) == MOVED
     assert not within(*of_three(2))
@@ -50,7 +50,7 @@ def test_fault_8_a_pod_that_is_not_ready_may_go() -> None:
 
 @pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_8_but_not_while_too_few_are_healthy() -> None:
-    """P 8, kubernetes#72320: below the wanted number even a broken pod stays, unless the budget always lets it go."""
+    """B 8, kubernetes#72320: below the wanted number even a broken pod stays, unless the budget always lets it go."""
     below = budget("keep", "subject", 0, healthy=1, desired=2)
     always = budget("keep", "subject", 0, healthy=1, desired=2, unhealthyPodEvictionPolicy="AlwaysAllow")
     assert not within(*stage(subject(ready=False)), below)
@@ -59,7 +59,7 @@ def test_fault_8_but_not_while_too_few_are_healthy() -> None:
 
 
 def test_fault_8_a_budget_that_is_short_is_shown() -> None:
-    """P 8, kubernetes#72320: where budgets do not bind the plan, it still says which of them it would not please."""
+    """B 8, kubernetes#72320: where budgets do not bind the plan, it still says which of them it would not please."""
     found = plan(*of_three(2))
     assert found.freed_nodes == ("source",)
     assert "keep" in told(found)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from repack_gitops.model.affinity import AffinityTerm, Namespaces, SpreadConstraint
 from repack_gitops.model.labels import LabelSelector
-from repack_gitops.model.node_terms import NodeTerm
+from repack_gitops.model.node_terms import NodeTerm, PreferredTerm
 from repack_gitops.model.storage import ClaimUse, Storage
 
 #: Resource name -> thousandths; entries of zero are left out.
@@ -136,7 +136,11 @@ class Pod:
     requests
         What it is charged on its node, as Volcano charges it (in-place resize included).
     template
-        What its replacement will ask for: the same, from the spec alone.
+        What its replacement will ask for: the same from the spec alone, or what it holds where that is more.
+    preferred
+        Its preferred node affinity; no filter reads it.
+    gated
+        It has scheduling gates, so no scheduler looks at it yet.
     unsupported
         Constraints of the spec that no filter of ours decides yet, by field name.
     do_not_disrupt
@@ -160,8 +164,10 @@ class Pod:
     unsupported: tuple[str, ...] = ()
     relations: Relations = Relations()
     claims: tuple[ClaimUse, ...] = ()
+    preferred: tuple[PreferredTerm, ...] = ()
     nominated_node: str | None = None
     terminating: bool = False
+    gated: bool = False
     mirror: bool = False
     ready: bool = True
     priority: int = 0

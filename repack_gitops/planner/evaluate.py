@@ -15,8 +15,9 @@ from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
+from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.warnings import before_planning, disruption_budgets
+from repack_gitops.planner.warnings import before_planning, disruption_budgets, waiting_pods
 
 
 def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
@@ -78,7 +79,12 @@ def _judge(
         impacts=found,
         stays=stays,
         improvement=gain,
-        warnings=(*base.warnings, *disruption_budgets(problem.snapshot, moves)),
+        warnings=(
+            *base.warnings,
+            *disruption_budgets(problem.snapshot, moves),
+            *waiting_pods(problem.snapshot, problem.resource),
+            *pulled_back(problem.snapshot, moves),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from repack_gitops.model.cluster import HostPort
 from repack_gitops.planner.candidacy import receives_at_all, room_holders
-from repack_gitops.planner.feasibility import node_ports
+from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.problem import Flags, Problem, Whole
 
 
@@ -27,9 +27,13 @@ class Occupancy:
         #: Nodes that certainly stay occupied: blocked, already receiving, over budget, or proven stuck.
         self.certain: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self.certain[list(problem.blocked)] = True
-        #: By class: (column, amount) of everything it asks for.
-        self.asks = [[(c, int(row[c])) for c in row.nonzero()[0].tolist()] for row in problem.requests]
         self._asked: Flags = problem.requests > 0
+        self._asked[:, [c for c, name in enumerate(problem.columns) if name in node_resources_fit.ALWAYS]] = True
+        #: By class: (column, amount) of everything that is compared for it.
+        self.asks = [
+            [(c, int(row[c])) for c in asked.nonzero()[0].tolist()]
+            for row, asked in zip(problem.requests, self._asked, strict=True)
+        ]
         self._with_ports = [c for c, found in enumerate(problem.classes) if found.demands.constraints.host_ports]
         self._fits = self._first_fits()
 

@@ -20,6 +20,7 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.attachments import attachable_amounts, attached_amounts, is_attachable
 from repack_gitops.planner.candidacy import Candidacy, budget_of, idle_amounts
 from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
+from repack_gitops.planner.feasibility import node_resources_fit
 from repack_gitops.planner.feasibility.static import NodeDemands
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.node_profiles import NodeProfiles
@@ -135,7 +136,7 @@ class Problem:
 
     # ---- amounts ----
     def _columns(self) -> tuple[str, ...]:
-        names = {name for c in self.classes for name in c.template}
+        names = {name for c in self.classes for name in c.template} | node_resources_fit.ALWAYS
         return (self.resource, *sorted(names - {self.resource}))
 
     def _amounts(self) -> tuple[Whole, Whole]:

@@ -41,3 +41,21 @@ def disruption_budgets(snapshot: ClusterSnapshot, moves: Iterable[PodMove]) -> I
                 f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {max(budget.disruptions_allowed, 0)} "
                 f"disruptions now, the plan moves {needed} of its pods; nodes it forbids will be skipped"
             )
+
+
+def waiting_pods(snapshot: ClusterSnapshot, resource: str) -> Iterator[str]:
+    """Yield a word on pods that wait for ``resource``: the room of an evicted pod is open to them, too.
+
+    A gang that lost a member this way stays below its minimum until something else ends.
+    """
+    found = [
+        p
+        for p in snapshot.pods
+        if not p.node
+        and p.active
+        and not (p.terminating or p.gated or p.nominated_node in snapshot.node_by_name)
+        and p.requests.get(resource, 0)
+    ]
+    if found:
+        names = ", ".join("/".join(p.key) for p in found[:3]) + (", ..." if len(found) > 3 else "")
+        yield f"{len(found)} pending pod(s) ask for {resource} and may take the room meant for replacements: {names}"

@@ -26,7 +26,6 @@ from tests.unit.faults.manifests import (
     why,
 )
 
-SAFETY = "needs the options of workload safety"
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 
@@ -237,7 +236,6 @@ def test_fault_124_an_evicted_pod_is_not_evicted_again() -> None:
     assert not plan(*after(cluster, first)).moves
 
 
-@pytest.mark.xfail(strict=True, reason=SAFETY)
 def test_fault_124_an_owner_whose_pods_moved_not_long_ago_rests() -> None:
     """B 124, descheduler#1695: the record shows that it was moved ten minutes ago, so it stays, whatever is to gain."""
     from repack_gitops.model.safeguards import Safeguards, workload
@@ -272,7 +270,6 @@ def test_fault_130_the_whole_run_is_capped() -> None:
     assert plan(*cluster, spec=run(most=0)).verdict is Verdict.INSUFFICIENT
 
 
-@pytest.mark.xfail(strict=True, reason=SAFETY)
 @pytest.mark.parametrize("cap", ["pods_per_namespace", "pods_per_owner"])
 def test_fault_130_each_namespace_and_each_owner_is_capped(cap: str) -> None:
     """P 130, descheduler#1449: ten nodes could be emptied; three pods of one namespace, or of one owner, may move."""
@@ -284,7 +281,6 @@ def test_fault_130_each_namespace_and_each_owner_is_capped(cap: str) -> None:
     assert len(moves(*cluster, options=PlannerOptions(safeguards=Safeguards(**{cap: 3})))) == 3
 
 
-@pytest.mark.xfail(strict=True, reason=SAFETY)
 @pytest.mark.parametrize(
     ("annotation", "value"),
     [("karpenter.sh/do-not-disrupt", "true"), ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false")],

@@ -34,6 +34,8 @@ class PlannerOptions:
         Schedulers whose pods may be moved.
     forbidden_namespaces, forbidden_owner_kinds
         Guardrails: pods there, or owned by such a kind, never move.
+    enforce_budgets
+        Whether a whole plan must keep within the disruptions that PodDisruptionBudgets allow now.
     """
 
     strategy: str = "Drain"
@@ -41,3 +43,4 @@ class PlannerOptions:
     envelope: Envelope = Envelope()
     forbidden_namespaces: frozenset[str] = frozenset()
     forbidden_owner_kinds: frozenset[str] = frozenset()
+    enforce_budgets: bool = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from repack_gitops.model.budget_forecast import BudgetForecast
 from repack_gitops.model.cluster import Key, Owner
 
 
@@ -35,10 +36,13 @@ class Code(StrEnum):
     FATAL_POLICY = "FatalPolicy"
     CASCADING_POLICY = "CascadingPolicy"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
+    SEVERAL_DISRUPTION_BUDGETS = "SeveralDisruptionBudgets"
+    DISRUPTION_BUDGET_FORBIDS = "DisruptionBudgetForbids"
     # a node that may not be emptied
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"
     BUDGET_EXCEEDED = "BudgetExceeded"
+    DISRUPTION_BUDGET_EXCEEDED = "DisruptionBudgetExceeded"
     RECEIVES = "Receives"
     BELOW_THRESHOLD = "BelowThreshold"
     # a node that may not receive
@@ -156,6 +160,8 @@ class Evaluation:
         Every occupied node that is not freed, with the reason, sorted by node.
     improvement
         Percentage points the best plan found would gain, as an exact fraction; shown when it did not suffice.
+    disruption_budgets
+        What the plan asks of every PodDisruptionBudget that selects a moved pod, sorted by namespace and name.
     """
 
     resource: str
@@ -171,6 +177,7 @@ class Evaluation:
     scope_nodes: int
     improvement: Fraction = Fraction(0)
     warnings: tuple[str, ...] = ()
+    disruption_budgets: tuple[BudgetForecast, ...] = ()
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

@@ -205,6 +205,17 @@ class StayingNodes(Document, frozen=True):
     nodes: Annotated[list[str], Meta(description="Names, at most 20 of them.")] = field(default_factory=list)
 
 
+class DisruptionBudgetStatus(Document, frozen=True):
+    """What the plan asks of one PodDisruptionBudget, and what it will answer."""
+
+    namespace: str
+    name: str
+    allowed: Annotated[Count, Meta(description="Disruptions it allows now; 0 while its status is stale.")]
+    needed: Annotated[Count, Meta(description="Pods of the plan that count against it.")]
+    verdict: Annotated[str, Meta(description="Enough, Waits, Stale, Exempt or Never.")]
+    message: str
+
+
 class PlanStatus(Document, frozen=True):
     """What the planner saw and proposes; never rewritten."""
 
@@ -216,6 +227,9 @@ class PlanStatus(Document, frozen=True):
     disruption: DisruptionStatus | None = None
     staying_nodes: list[StayingNodes] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    disruption_budgets: Annotated[
+        list[DisruptionBudgetStatus], Meta(description="Every PodDisruptionBudget that selects a pod of the plan.")
+    ] = field(default_factory=list)
 
 
 class EvictionPhase(StrEnum):

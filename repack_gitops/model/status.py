@@ -12,10 +12,12 @@ from typing import Literal, assert_never
 
 from msgspec import structs
 
+from repack_gitops.model.budget_forecast import BudgetForecast
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict
 from repack_gitops.model.run import (
     Condition,
+    DisruptionBudgetStatus,
     DisruptionStatus,
     Move,
     MovedPod,
@@ -45,9 +47,12 @@ _WORDS: dict[Code, str] = {
     Code.FATAL_POLICY: "an eviction would end a job on it",
     Code.CASCADING_POLICY: "an eviction would restart more of a job than the pod",
     Code.UNSUPPORTED_CONSTRAINT: "a pod on it has a constraint that cannot be decided yet",
+    Code.SEVERAL_DISRUPTION_BUDGETS: "several PodDisruptionBudgets select a pod on it, so that it can never be evicted",
+    Code.DISRUPTION_BUDGET_FORBIDS: "a PodDisruptionBudget never lets a pod on it go",
     Code.NODE_OUT_OF_SCOPE: "outside the run's node scope",
     Code.NO_RECEIVER: "no other occupied node can take all of its pods",
     Code.BUDGET_EXCEEDED: "emptying it would exceed maxPerRun",
+    Code.DISRUPTION_BUDGET_EXCEEDED: "emptying it would need more disruptions than a PodDisruptionBudget allows now",
     Code.RECEIVES: "receives pods of freed nodes",
     Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
     Code.NODE_NOT_READY: "not ready",
@@ -191,6 +196,7 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         disruption=_disruption(evaluation.disruption),
         staying_nodes=_staying(evaluation),
         warnings=list(evaluation.warnings),
+        disruption_budgets=[_budget(b) for b in evaluation.disruption_budgets],
     )
 
 
@@ -233,6 +239,17 @@ def _disruption(disruption: Disruption) -> DisruptionStatus:
         damaged_cards=disruption.damaged_cards,
         moved_cards=disruption.moved_cards,
         moved_pods=disruption.moved_pods,
+    )
+
+
+def _budget(forecast: BudgetForecast) -> DisruptionBudgetStatus:
+    return DisruptionBudgetStatus(
+        namespace=forecast.namespace,
+        name=forecast.name,
+        allowed=forecast.allowed,
+        needed=forecast.needed,
+        verdict=forecast.verdict.value,
+        message=forecast.message,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.planner.disruption_budgets.selection import DisruptionBudgets
 from repack_gitops.planner.scope import ScopeFilter
 from repack_gitops.planner.volcano_job import why_not_evict
 
@@ -29,10 +30,13 @@ class Movability:
         self._snapshot = snapshot
         self._scope = scope
         self._options = options
+        self.budgets = DisruptionBudgets(snapshot)
 
     def why_not(self, pod: Pod) -> Reason | None:
         """Return why ``pod`` may not move, or None; the first rule that says no, in a fixed order."""
-        return self._kind(pod) or self._membership(pod) or self._controller(pod) or _constraints(pod)
+        return (
+            self._kind(pod) or self._membership(pod) or self._controller(pod) or _constraints(pod) or self.budgets.why_not(pod)
+        )
 
     def _kind(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"

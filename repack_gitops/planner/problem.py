@@ -22,6 +22,7 @@ from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
 from repack_gitops.planner.feasibility import inter_pod_affinity
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.node_profiles import NodeProfiles
+from repack_gitops.planner.quota_rules import quota_rules
 from repack_gitops.planner.scope import ScopeFilter
 
 Flags = NDArray[np.bool_]
@@ -57,6 +58,7 @@ class Problem:
         self.scope = ScopeFilter(spec.scope)
         self.movability = Movability(snapshot, self.scope, options)
         self.budget = budget_of(spec, options)
+        self.quota_rules = quota_rules(self.movability.budgets, options)
         self.nodes: tuple[Node, ...] = tuple(n for n in snapshot.nodes if n.allocatable.get(self.resource, 0) > 0)
         self.index: Mapping[str, int] = {n.name: i for i, n in enumerate(self.nodes)}
         self.blocked: dict[int, Reason] = {}

@@ -24,10 +24,13 @@ from repack_gitops.planner.candidacy import (
     why_not_candidate,
 )
 from repack_gitops.planner.disruption import impacts, total
+from repack_gitops.planner.disruption_budgets.forecast import forecast
 from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.quota_rules import quota_rules
+from repack_gitops.planner.quotas import Quota
 from repack_gitops.planner.scope import ScopeFilter
 
 
@@ -65,6 +68,7 @@ class _Replay:
         for step in self._evaluation.steps:
             yield from self._step(step, freed)
         yield from self._totals()
+        yield from self._quotas()
         yield from self._stays(freed)
 
     def _header(self) -> Iterator[str]:
@@ -166,6 +170,20 @@ class _Replay:
         cards = sum(i.moved_cards for i in found)
         if budget.cards is not None and cards > budget.cards:
             yield f"{cards} cards move, {budget.cards} may"
+
+    def _quotas(self) -> Iterator[str]:
+        budgets = self._movability.budgets
+        if forecast(self._snapshot, budgets, self._evaluation.steps).budgets != self._evaluation.disruption_budgets:
+            yield "what the plan says of PodDisruptionBudgets does not follow from the moves"
+        drawn: dict[Quota, int] = {}
+        for rule in quota_rules(budgets, self._options):
+            for move in self._evaluation.moves:
+                pod = self._pods.get((move.namespace, move.pod))
+                for quota in rule(pod) if pod is not None else ():
+                    drawn[quota] = drawn.get(quota, 0) + 1
+        for quota, amount in drawn.items():
+            if amount > quota.limit:
+                yield f"{quota.name}: the plan needs {amount}, {quota.limit} left"
 
     def _stays(self, freed: set[str]) -> Iterator[str]:
         """A compact layout needs no reasons; otherwise every occupied node that is not freed has one."""

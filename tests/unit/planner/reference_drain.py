@@ -16,6 +16,7 @@ from repack_gitops.planner.candidacy import why_not_candidate
 from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.quota_rules import quota_rules
 from repack_gitops.planner.scope import ScopeFilter
 
 #: (pod, from, to) in the order of the plan.
@@ -29,6 +30,7 @@ class Reference:
 
     snapshot: ClusterSnapshot
     spec: RunTemplateSpec
+    options: PlannerOptions = PlannerOptions()  # noqa: RUF009
     emptied: list[str] = field(default_factory=list)
     moves: Moves = field(default_factory=list)
     #: Candidates of some round whose victims fit, though not the way greedy preference places them.
@@ -44,8 +46,9 @@ class Reference:
             for name in self.nodes
         }
         self.terms = inter_pod_affinity.repelling(self.snapshot)
-        scope, options = ScopeFilter(self.spec.scope), PlannerOptions()
+        scope, options = ScopeFilter(self.spec.scope), self.options
         movability = Movability(self.snapshot, scope, options)
+        self.quota_rules = quota_rules(movability.budgets, options)
         self.candidates = [
             name
             for name, node in self.nodes.items()
@@ -124,6 +127,11 @@ class Reference:
     def footprint(self, key: Key) -> int:
         return self.cards([p for p in self.members(key) if p.active and p.node])
 
+    def over_quota(self, name: str) -> bool:
+        pods = [p for n in (*self.emptied, name) for p in self.users[n]]
+        drawn = [quota for p in pods for rule in self.quota_rules for quota in rule(p)]
+        return any(drawn.count(quota) > quota.limit for quota in drawn)
+
     def over_budget(self, name: str) -> bool:
         limits = self.spec.max_per_run
         if limits is None:
@@ -189,7 +197,7 @@ class Reference:
         left = [n for n in self.candidates if n not in self.emptied and n not in self.given_up and n not in self.receivers()]
         feasible = []
         for name in left:
-            if self.over_budget(name) or self.first_placement(name) is None:
+            if self.over_budget(name) or self.over_quota(name) or self.first_placement(name) is None:
                 self.given_up.add(name)
             else:
                 feasible.append(name)

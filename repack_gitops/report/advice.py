@@ -19,6 +19,9 @@ _ADVICE = {
     Code.OWNER_NOT_FOUND: "take a snapshot that holds the pods' owners",
     Code.FATAL_POLICY: "change job policies that end a job on eviction",
     Code.CASCADING_POLICY: "change job policies that restart a job on eviction",
+    Code.SEVERAL_DISRUPTION_BUDGETS: "let only one PodDisruptionBudget select each pod",
+    Code.DISRUPTION_BUDGET_FORBIDS: "change PodDisruptionBudgets that never let a pod go",
+    Code.DISRUPTION_BUDGET_EXCEEDED: "wait until PodDisruptionBudgets allow more, or let the plan wait for them",
     Code.TERMINATING: "plan again once terminating pods are gone",
     Code.NODE_NOT_READY: "repair nodes that are not ready",
 }

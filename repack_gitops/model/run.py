@@ -9,8 +9,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
+from repack_gitops.model.budget_status import DisruptionBudgetStatus
+from repack_gitops.model.document import Document
 from repack_gitops.model.fields import (
     UNIQUE,
     Annotations,
@@ -28,10 +30,6 @@ from repack_gitops.model.fields import (
 
 API_VERSION: Final = "repack.volcano.sh/v1alpha1"
 KIND: Final = "RepackRun"
-
-
-class Document(Struct, rename="camel", frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of what people write: an unknown field is an error."""
 
 
 class SelectorRequirement(Document, frozen=True):
@@ -203,17 +201,6 @@ class StayingNodes(Document, frozen=True):
     message: str
     node_count: Count
     nodes: Annotated[list[str], Meta(description="Names, at most 20 of them.")] = field(default_factory=list)
-
-
-class DisruptionBudgetStatus(Document, frozen=True):
-    """What the plan asks of one PodDisruptionBudget, and what it will answer."""
-
-    namespace: str
-    name: str
-    allowed: Annotated[Count, Meta(description="Disruptions it allows now; 0 while its status is stale.")]
-    needed: Annotated[Count, Meta(description="Pods of the plan that count against it.")]
-    verdict: Annotated[str, Meta(description="Enough, Waits, Stale, Exempt or Never.")]
-    message: str
 
 
 class PlanStatus(Document, frozen=True):

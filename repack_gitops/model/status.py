@@ -12,12 +12,11 @@ from typing import Literal, assert_never
 
 from msgspec import structs
 
-from repack_gitops.model.budget_forecast import BudgetForecast
+from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict
 from repack_gitops.model.run import (
     Condition,
-    DisruptionBudgetStatus,
     DisruptionStatus,
     Move,
     MovedPod,
@@ -196,7 +195,7 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         disruption=_disruption(evaluation.disruption),
         staying_nodes=_staying(evaluation),
         warnings=list(evaluation.warnings),
-        disruption_budgets=[_budget(b) for b in evaluation.disruption_budgets],
+        disruption_budgets=[budget_status(b) for b in evaluation.disruption_budgets],
     )
 
 
@@ -239,17 +238,6 @@ def _disruption(disruption: Disruption) -> DisruptionStatus:
         damaged_cards=disruption.damaged_cards,
         moved_cards=disruption.moved_cards,
         moved_pods=disruption.moved_pods,
-    )
-
-
-def _budget(forecast: BudgetForecast) -> DisruptionBudgetStatus:
-    return DisruptionBudgetStatus(
-        namespace=forecast.namespace,
-        name=forecast.name,
-        allowed=forecast.allowed,
-        needed=forecast.needed,
-        verdict=forecast.verdict.value,
-        message=forecast.message,
     )
 
 

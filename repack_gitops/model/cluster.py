@@ -247,7 +247,19 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class PodDisruptionBudget:
-    """A PodDisruptionBudget with the status its controller last wrote."""
+    """A PodDisruptionBudget with the status its controller last wrote.
+
+    Attributes
+    ----------
+    observed
+        Whether that status is about the present spec.
+    min_available, max_unavailable
+        As the spec has them: a number of pods, or text such as ``"50%"``.
+    expected_pods
+        What the controller counts as all of its pods.
+    sync_failure
+        Why the controller could not compute the status, if it could not.
+    """
 
     namespace: str
     name: str
@@ -257,6 +269,15 @@ class PodDisruptionBudget:
     desired_healthy: int
     unhealthy_policy: str
     observed: bool
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    expected_pods: int = 0
+    sync_failure: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        return (self.namespace, self.name)
 
     def selects(self, pod: Pod) -> bool:
         """Tell whether this budget counts ``pod``."""

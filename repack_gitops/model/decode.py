@@ -217,6 +217,10 @@ def decode_budget(item: wire.PodDisruptionBudget) -> PodDisruptionBudget:
         desired_healthy=status.desired_healthy,
         unhealthy_policy=item.spec.unhealthy_pod_eviction_policy or "IfHealthyBudget",
         observed=status.observed_generation >= meta.generation,
+        min_available=item.spec.min_available,
+        max_unavailable=item.spec.max_unavailable,
+        expected_pods=status.expected_pods,
+        sync_failure=next((c.message or c.reason for c in status.conditions or () if c.reason == "SyncFailed"), ""),
     )
 
 

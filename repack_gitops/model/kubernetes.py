@@ -304,12 +304,20 @@ class PodDisruptionBudgetSpec(Wire, frozen=True):
     unhealthy_pod_eviction_policy: str | None = None
 
 
+class PodDisruptionBudgetCondition(Wire, frozen=True):
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
 class PodDisruptionBudgetStatus(Wire, frozen=True):
     disruptions_allowed: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
     expected_pods: int = 0
     observed_generation: int = 0
+    conditions: list[PodDisruptionBudgetCondition] | None = None
 
 
 class PodDisruptionBudget(Wire, frozen=True):

@@ -36,7 +36,7 @@ class PlannerOptions:
     forbidden_namespaces, forbidden_owner_kinds
         Guardrails: pods there, or owned by such a kind, never move.
     enforce_budgets
-        Whether what the PodDisruptionBudgets' forecast forbids is no plan; else it is a warning.
+        Whether a whole plan must keep within the disruptions that PodDisruptionBudgets allow now.
     allow_cascades
         Whether pods may move whose eviction restarts more of their workload than themselves.
     safeguards

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from repack_gitops.model.budget_forecast import BudgetForecast
 from repack_gitops.model.cluster import Key, Owner
 
 
@@ -43,12 +44,15 @@ class Code(StrEnum):
     PRIORITY_TOO_HIGH = "PriorityTooHigh"
     LOCAL_STORAGE = "LocalStorage"
     RECENTLY_MOVED = "RecentlyMoved"
+    SEVERAL_DISRUPTION_BUDGETS = "SeveralDisruptionBudgets"
+    DISRUPTION_BUDGET_FORBIDS = "DisruptionBudgetForbids"
     # a node that may not be emptied
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"
     BUDGET_EXCEEDED = "BudgetExceeded"
     NAMESPACE_CAP_EXCEEDED = "NamespaceCapExceeded"
     OWNER_CAP_EXCEEDED = "OwnerCapExceeded"
+    DISRUPTION_BUDGET_EXCEEDED = "DisruptionBudgetExceeded"
     RECEIVES = "Receives"
     BELOW_THRESHOLD = "BelowThreshold"
     # a node that may not receive
@@ -173,6 +177,8 @@ class Evaluation:
         Every occupied node that is not freed, with the reason, sorted by node.
     improvement
         Percentage points the best plan found would gain, as an exact fraction; shown when it did not suffice.
+    disruption_budgets
+        What the plan asks of every PodDisruptionBudget that selects a moved pod, sorted by namespace and name.
     """
 
     resource: str
@@ -188,6 +194,7 @@ class Evaluation:
     scope_nodes: int
     improvement: Fraction = Fraction(0)
     warnings: tuple[str, ...] = ()
+    disruption_budgets: tuple[BudgetForecast, ...] = ()
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from repack_gitops.model.document import Document
 from repack_gitops.model.fields import (
     UNIQUE,
     Annotations,
@@ -19,7 +20,7 @@ from repack_gitops.model.fields import (
     Text,
     TimeZone,
 )
-from repack_gitops.model.run import Document, RunTemplateSpec
+from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.safety import Safety, SafetyGuardrail
 
 API_VERSION = "gitops.repack.volcano.sh/v1alpha1"

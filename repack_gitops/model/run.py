@@ -9,8 +9,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
+from repack_gitops.model.budget_status import DisruptionBudgetStatus
+from repack_gitops.model.document import Document
 from repack_gitops.model.fields import (
     UNIQUE,
     Annotations,
@@ -28,10 +30,6 @@ from repack_gitops.model.fields import (
 
 API_VERSION: Final = "repack.volcano.sh/v1alpha1"
 KIND: Final = "RepackRun"
-
-
-class Document(Struct, rename="camel", frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of what people write: an unknown field is an error."""
 
 
 class SelectorRequirement(Document, frozen=True):
@@ -216,6 +214,9 @@ class PlanStatus(Document, frozen=True):
     disruption: DisruptionStatus | None = None
     staying_nodes: list[StayingNodes] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    disruption_budgets: Annotated[
+        list[DisruptionBudgetStatus], Meta(description="Every PodDisruptionBudget that selects a pod of the plan.")
+    ] = field(default_factory=list)
 
 
 class EvictionPhase(StrEnum):

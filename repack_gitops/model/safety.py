@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from repack_gitops.model.document import Document
 from repack_gitops.model.fields import Count, Pause, Priority
-from repack_gitops.model.run import Document
 
 
 class Safety(Document, frozen=True):

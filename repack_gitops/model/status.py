@@ -12,6 +12,7 @@ from typing import Literal, assert_never
 
 from msgspec import structs
 
+from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict
 from repack_gitops.model.run import (
@@ -57,6 +58,9 @@ _WORDS: dict[Code, str] = {
     Code.BUDGET_EXCEEDED: "emptying it would exceed maxPerRun",
     Code.NAMESPACE_CAP_EXCEEDED: "emptying it would exceed maxPodsPerNamespace",
     Code.OWNER_CAP_EXCEEDED: "emptying it would exceed maxPodsPerOwner",
+    Code.SEVERAL_DISRUPTION_BUDGETS: "several PodDisruptionBudgets select a pod on it, so that it can never be evicted",
+    Code.DISRUPTION_BUDGET_FORBIDS: "a PodDisruptionBudget never lets a pod on it go",
+    Code.DISRUPTION_BUDGET_EXCEEDED: "emptying it would need more disruptions than a PodDisruptionBudget allows now",
     Code.RECEIVES: "receives pods of freed nodes",
     Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
     Code.NODE_NOT_READY: "not ready",
@@ -207,6 +211,7 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         disruption=_disruption(evaluation.disruption),
         staying_nodes=_staying(evaluation),
         warnings=list(evaluation.warnings),
+        disruption_budgets=[budget_status(b) for b in evaluation.disruption_budgets],
     )
 
 

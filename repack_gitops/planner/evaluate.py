@@ -12,12 +12,13 @@ from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.disruption import impacts, total
+from repack_gitops.planner.disruption_budgets.forecast import forecast
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.warnings import before_planning, disruption_budgets, waiting_pods
+from repack_gitops.planner.warnings import before_planning, waiting_pods
 
 
 def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
@@ -79,9 +80,9 @@ def _judge(
         impacts=found,
         stays=stays,
         improvement=gain,
+        disruption_budgets=forecast(problem.snapshot, problem.movability.budgets, steps).budgets,
         warnings=(
             *base.warnings,
-            *disruption_budgets(problem.snapshot, moves),
             *waiting_pods(problem.snapshot, problem.resource),
             *pulled_back(problem.snapshot, moves),
         ),

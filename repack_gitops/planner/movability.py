@@ -5,6 +5,7 @@ from __future__ import annotations
 from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.planner.disruption_budgets.selection import DisruptionBudgets
 from repack_gitops.planner.feasibility.demands import PodDemands
 from repack_gitops.planner.feasibility.static import NodeDemands
 from repack_gitops.planner.queues import Queues
@@ -35,6 +36,7 @@ class Movability:
         self._options = options
         self._demands = PodDemands(snapshot)
         self._queues = Queues(snapshot)
+        self.budgets = DisruptionBudgets(snapshot)
         self._safety = SafetyRules(options.safeguards)
 
     def demands(self, pod: Pod) -> NodeDemands:
@@ -46,7 +48,14 @@ class Movability:
 
     def why_not(self, pod: Pod) -> Reason | None:
         """Return why ``pod`` may not move, or None; the first rule that says no, in a fixed order."""
-        return self._kind(pod) or self._membership(pod) or self._controller(pod) or self._safe(pod) or self._constraints(pod)
+        return (
+            self._kind(pod)
+            or self._membership(pod)
+            or self._controller(pod)
+            or self._safe(pod)
+            or self._constraints(pod)
+            or self.budgets.why_not(pod)
+        )
 
     def _kind(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from repack_gitops.model.cluster import ClusterSnapshot
-from repack_gitops.model.plan import PodMove
 from repack_gitops.planner.problem import Problem
 
 
@@ -23,24 +22,6 @@ def before_planning(problem: Problem) -> Iterator[str]:
         yield f"{cordoned} candidate node(s) are cordoned; freeing them gives no room until they are uncordoned"
     if snapshot.pod_groups and not any(problem.scope.pod_group(g) for g in snapshot.pod_groups.values()):
         yield "scope.podGroups matches no PodGroup at all; its selector reads the labels of PodGroups, not of pods"
-
-
-def disruption_budgets(snapshot: ClusterSnapshot, moves: Iterable[PodMove]) -> Iterator[str]:
-    """Yield the PodDisruptionBudgets that allow fewer disruptions now than the plan needs of their pods.
-
-    The executor asks them again, node by node: a node whose pods cannot all go is skipped at no cost.
-    """
-    if not snapshot.budgets:
-        return
-    moved = {(m.namespace, m.pod) for m in moves}
-    pods = [p for p in snapshot.pods if p.key in moved]
-    for budget in snapshot.budgets:
-        needed = sum(1 for p in pods if budget.selects(p))
-        if needed > max(budget.disruptions_allowed, 0):
-            yield (
-                f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {max(budget.disruptions_allowed, 0)} "
-                f"disruptions now, the plan moves {needed} of its pods; nodes it forbids will be skipped"
-            )
 
 
 def waiting_pods(snapshot: ClusterSnapshot, resource: str) -> Iterator[str]:

@@ -26,6 +26,9 @@ _ADVICE = {
     Code.PRIORITY_TOO_HIGH: "raise maxPriority (safety)",
     Code.LOCAL_STORAGE: "allow pods with local storage to move (safety)",
     Code.RECENTLY_MOVED: "plan again once recently moved workloads have rested",
+    Code.SEVERAL_DISRUPTION_BUDGETS: "let only one PodDisruptionBudget select each pod",
+    Code.DISRUPTION_BUDGET_FORBIDS: "change PodDisruptionBudgets that never let a pod go",
+    Code.DISRUPTION_BUDGET_EXCEEDED: "wait until PodDisruptionBudgets allow more, or let the plan wait for them",
     Code.TERMINATING: "plan again once terminating pods are gone",
     Code.NODE_NOT_READY: "repair nodes that are not ready",
 }

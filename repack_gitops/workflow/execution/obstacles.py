@@ -17,6 +17,7 @@ from repack_gitops.kube.interface import (
 )
 from repack_gitops.model.cluster import Key, Pod, PodDisruptionBudget
 from repack_gitops.model.status import counted
+from repack_gitops.planner.disruption_budgets.rules import counts_against
 from repack_gitops.workflow.execution.follower import Follower
 from repack_gitops.workflow.execution.session import Session
 
@@ -101,7 +102,7 @@ class Obstacles:
 
     def _sum(self, victims: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> Obstacle | None:
         for budget in budgets:
-            needed = sum(1 for v in victims if budget.selects(v) and _charged(v, budget))
+            needed = sum(1 for v in victims if budget.selects(v) and counts_against(v, budget))
             if needed > budget.disruptions_allowed:
                 allowed = counted(budget.disruptions_allowed, "disruption")
                 verb = "is" if needed == 1 else "are"
@@ -115,11 +116,3 @@ class Obstacles:
         unsettled = [p for p in self._follower.view.pods() if p.active and (p.terminating or not p.ready)]
         found = frozenset((b.namespace, b.name) for b in budgets if not b.observed or any(map(b.selects, unsettled)))
         return found - self._hopeless
-
-
-def _charged(victim: Pod, budget: PodDisruptionBudget) -> bool:
-    """Tell whether evicting ``victim`` uses up the budget: a pod that is not Ready may go free of charge."""
-    if victim.ready:
-        return True
-    enough = budget.current_healthy >= budget.desired_healthy > 0
-    return budget.unhealthy_policy != "AlwaysAllow" and not enough

@@ -7,7 +7,6 @@ import pytest
 from repack_gitops.model.options import PlannerOptions
 from tests.unit.faults.manifests import Object, anchor, budget, moves, node, plan, pod, stage, stuck, subject, told, why
 
-FORECAST = "needs the forecast of disruption budgets"
 MOVED = {"subject": "target"}
 
 
@@ -16,7 +15,6 @@ def within(*objects: Object) -> dict[str, str]:
     return moves(*objects, options=PlannerOptions(enforce_budgets=True))
 
 
-@pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_1_two_budgets_select_one_pod() -> None:
     """B 1, kubernetes#75957: its eviction is refused for good, so it does not move and both budgets are named."""
     one, two = budget("keep-one", "subject", 5), budget("keep-two", "subject", 5)
@@ -26,7 +24,6 @@ def test_fault_1_two_budgets_select_one_pod() -> None:
     assert "keep-two" in reason
 
 
-@pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_7_a_bound_pod_that_is_still_pending_needs_no_budget() -> None:
     """P 7, kubernetes eviction handler: a pod that does not run yet is evicted whatever its budget says."""
     keep = budget("keep", "subject", 0)
@@ -40,7 +37,6 @@ def of_three(count: int, **fields: object) -> list[Object]:
     return [*stage(subject(labels={"app": "web"}, **fields), *others), budget("keep", "web", 0, healthy=count, desired=2)]
 
 
-@pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_8_a_pod_that_is_not_ready_may_go() -> None:
     """B 8, kubernetes#72320: the budget has as many healthy pods as it wants, so the broken one costs it nothing; a
     ready one it would not spare."""
@@ -48,7 +44,6 @@ def test_fault_8_a_pod_that_is_not_ready_may_go() -> None:
     assert not within(*of_three(2))
 
 
-@pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_8_but_not_while_too_few_are_healthy() -> None:
     """B 8, kubernetes#72320: below the wanted number even a broken pod stays, unless the budget always lets it go."""
     below = budget("keep", "subject", 0, healthy=1, desired=2)
@@ -103,7 +98,6 @@ def test_fault_19_what_a_whole_plan_asks_of_a_budget_is_shown() -> None:
     assert "keep" in told(found)
 
 
-@pytest.mark.xfail(strict=True, reason=FORECAST)
 @pytest.mark.parametrize("allowed", [0, 1, 2])
 def test_fault_19_a_budget_counts_over_the_whole_plan(allowed: int) -> None:
     """P 19, CanEvictPods, by inference: each pod alone is within the budget; no more move than it allows in all."""
@@ -111,7 +105,6 @@ def test_fault_19_a_budget_counts_over_the_whole_plan(allowed: int) -> None:
     assert len(within(*three_members(), budget("keep", "web", 3))) == 3
 
 
-@pytest.mark.xfail(strict=True, reason=FORECAST)
 def test_fault_43_replicas_that_are_down_already_count() -> None:
     """P 43, koordinator#933: half of two replicas may be missing, and one is: none is left for the plan."""
     half = {"minAvailable": None, "maxUnavailable": "50%"}

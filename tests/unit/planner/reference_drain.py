@@ -48,7 +48,7 @@ class Reference:
         }
         scope, options = ScopeFilter(self.spec.scope), self.options
         self.movability = Movability(self.snapshot, scope, options)
-        self.quota_rules = quota_rules(self.snapshot, options)
+        self.quota_rules = quota_rules(self.snapshot, self.movability.budgets, options)
         candidacy = Candidacy(self.resource, scope, self.movability, options)
         self.candidates = [
             name

@@ -159,6 +159,7 @@ class TestGpuFleet:
         assert {r.code for r in evaluation.stays.values()} == {
             Code.CASCADING_POLICY,
             Code.DAEMON_SET,
+            Code.DISRUPTION_BUDGET_FORBIDS,
             Code.NODE_NOT_READY,
             Code.NO_RECEIVER,
             Code.OTHER_SCHEDULER,

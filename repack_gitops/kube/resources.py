@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from repack_gitops.model import kubernetes as wire
+from repack_gitops.model import kubernetes_owners as owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,10 @@ VOLCANO_JOBS = Resource("batch.volcano.sh/v1alpha1", "jobs")
 RUNS = Resource("repack.volcano.sh/v1alpha1", "repackruns")
 LEASES = Resource("coordination.k8s.io/v1", "leases")
 JOBS = Resource("batch/v1", "jobs")
+JOB_SETS = Resource("jobset.x-k8s.io/v1alpha2", "jobsets")
+LEADER_WORKER_SETS = Resource("leaderworkerset.x-k8s.io/v1", "leaderworkersets")
+MODEL_SERVINGS = Resource("workload.serving.volcano.sh/v1alpha1", "modelservings")
+RAY_CLUSTERS = Resource("ray.io/v1", "rayclusters")
 ACCESS_REVIEWS = Resource("authorization.k8s.io/v1", "selfsubjectaccessreviews")
 
 #: What decodes the kinds of a snapshot.
@@ -47,4 +52,12 @@ STRUCTS: dict[Resource, type[wire.Wire]] = {
     POD_GROUPS: wire.PodGroup,
     BUDGETS: wire.PodDisruptionBudget,
     VOLCANO_JOBS: wire.VolcanoJob,
+    JOBS: owners.BatchJob,
+    JOB_SETS: owners.JobSet,
+    LEADER_WORKER_SETS: owners.LeaderWorkerSet,
+    MODEL_SERVINGS: owners.ModelServing,
+    RAY_CLUSTERS: owners.RayCluster,
 }
+
+#: Controllers whose rules decide who restarts with an evicted pod; a cluster may know none of them.
+OWNERS = (VOLCANO_JOBS, JOBS, JOB_SETS, LEADER_WORKER_SETS, MODEL_SERVINGS, RAY_CLUSTERS)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from repack_gitops.model.labels import LabelSelector
+from repack_gitops.model.owners import Owners
 
 #: Resource name -> thousandths; entries of zero are left out.
 Amounts = Mapping[str, int]
@@ -218,7 +219,7 @@ class PodDisruptionBudget:
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    """One lifecycle policy of a VCJob: on any of ``events``, do ``action``."""
+    """One lifecycle policy of a VCJob: on any of ``events``, do ``action``; without events it goes by an exit code."""
 
     events: frozenset[str]
     action: str
@@ -226,7 +227,7 @@ class JobPolicy:
 
 @dataclass(frozen=True, slots=True)
 class VolcanoJob:
-    """What a VCJob does when a member is evicted; task policies stand by task name."""
+    """What a VCJob does when a member is evicted; task policies stand by task name, in the order that Volcano reads them."""
 
     namespace: str
     name: str
@@ -235,6 +236,7 @@ class VolcanoJob:
     max_retry: int
     retry_count: int
     deleting: bool = False
+    phase: str = ""
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,7 @@ class ClusterSnapshot:
     pod_groups: Mapping[Key, PodGroup] = field(default_factory=dict)
     budgets: tuple[PodDisruptionBudget, ...] = ()
     volcano_jobs: Mapping[Key, VolcanoJob] = field(default_factory=dict)
+    owners: Owners = field(default_factory=Owners)
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

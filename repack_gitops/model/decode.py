@@ -21,6 +21,7 @@ from repack_gitops.model.cluster import (
     Taint,
     VolcanoJob,
 )
+from repack_gitops.model.decode_owners import OwnersDecoder
 from repack_gitops.model.decode_pod import IMPOSSIBLE, PodDecoder, Shared, decode_pod, label_selector, owner
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.unsupported import unsupported_of_group
@@ -69,6 +70,7 @@ class _Decoder:
         self._groups: dict[Key, PodGroup] = {}
         self._budgets: dict[Key, PodDisruptionBudget] = {}
         self._jobs: dict[Key, VolcanoJob] = {}
+        self._owners = OwnersDecoder()
 
     def add(self, item: wire.Wire) -> None:
         match item:
@@ -82,6 +84,8 @@ class _Decoder:
                 self._put(self._budgets, _key(item, "PodDisruptionBudget"), decode_budget(item), "PodDisruptionBudget")
             case wire.VolcanoJob():
                 self._put(self._jobs, _key(item, "Job"), _volcano_job(item), "Job.batch.volcano.sh")
+            case _ if self._owners.add(item):
+                pass
             case _:
                 raise TypeError(f"{type(item).__name__} is no part of a snapshot")
 
@@ -93,6 +97,7 @@ class _Decoder:
             pod_groups={k: self._groups[k] for k in sorted(self._groups)},
             budgets=tuple(self._budgets[k] for k in sorted(self._budgets)),
             volcano_jobs={k: self._jobs[k] for k in sorted(self._jobs)},
+            owners=self._owners.owners(),
         )
 
     def _check_nodes_of_pods(self) -> None:
@@ -187,6 +192,7 @@ def _volcano_job(item: wire.VolcanoJob) -> VolcanoJob:
         max_retry=spec.max_retry,
         retry_count=item.status.retry_count,
         deleting=item.metadata.deletion_timestamp is not None,
+        phase=item.status.state.phase,
     )
 
 

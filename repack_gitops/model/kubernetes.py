@@ -5,53 +5,24 @@ snapshot file never holds environment variables, commands or managed fields. Fie
 renames them to camelCase. An unknown field is skipped here: these are other people's objects.
 """
 
+# ruff: noqa: PLC0414 - the names of kubernetes_base are names of this module too
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import field
 
-#: What decoding raises; releases of msgspec differ in how they report broken UTF-8.
-UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
-
-Quantity = str | int | float
-Count = Annotated[int, Meta(ge=0)]
-
-
-class Wire(Struct, rename="camel", frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """Base of all wire structs; none can hold a cycle, so the garbage collector need not look at a million of them."""
-
-
-class OwnerReference(Wire, frozen=True):
-    api_version: str
-    kind: str
-    name: str
-    uid: str = ""
-    controller: bool = False
-
-
-class ObjectMeta(Wire, frozen=True):
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    generation: int = 0
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-    creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
-
-
-class SelectorRequirement(Wire, frozen=True):
-    key: str
-    operator: str
-    values: list[str] | None = None
-
-
-class LabelSelector(Wire, frozen=True):
-    match_labels: dict[str, str] | None = None
-    match_expressions: list[SelectorRequirement] | None = None
+from repack_gitops.model.kubernetes_base import (
+    UNREADABLE as UNREADABLE,
+    LabelSelector as LabelSelector,
+    ObjectMeta as ObjectMeta,
+    OwnerReference as OwnerReference,
+    Quantity as Quantity,
+    SelectorRequirement as SelectorRequirement,
+    Wire as Wire,
+)
+from repack_gitops.model.kubernetes_owners import OWNER_KINDS
 
 
 class Taint(Wire, frozen=True):
@@ -274,8 +245,13 @@ class VolcanoJobSpec(Wire, frozen=True):
     min_available: int = 0
 
 
+class VolcanoJobState(Wire, frozen=True):
+    phase: str = ""
+
+
 class VolcanoJobStatus(Wire, frozen=True):
     retry_count: int = 0
+    state: VolcanoJobState = field(default_factory=VolcanoJobState)
 
 
 class VolcanoJob(Wire, frozen=True):
@@ -291,6 +267,7 @@ KINDS: dict[tuple[str, str], type[Wire]] = {
     ("scheduling.volcano.sh/v1beta1", "PodGroup"): PodGroup,
     ("policy/v1", "PodDisruptionBudget"): PodDisruptionBudget,
     ("batch.volcano.sh/v1alpha1", "Job"): VolcanoJob,
+    **OWNER_KINDS,
 }
 
 #: Annotations that planning reads; all others are dropped, since people keep secrets and manifests in them.

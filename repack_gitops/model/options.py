@@ -34,6 +34,8 @@ class PlannerOptions:
         Schedulers whose pods may be moved.
     forbidden_namespaces, forbidden_owner_kinds
         Guardrails: pods there, or owned by such a kind, never move.
+    allow_cascades
+        Whether pods may move whose eviction makes others restart too.
     """
 
     strategy: str = "Drain"
@@ -41,3 +43,4 @@ class PlannerOptions:
     envelope: Envelope = Envelope()
     forbidden_namespaces: frozenset[str] = frozenset()
     forbidden_owner_kinds: frozenset[str] = frozenset()
+    allow_cascades: bool = False

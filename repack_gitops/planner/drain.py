@@ -7,12 +7,14 @@ same order. Every round frees one node; ties end in the name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
-from repack_gitops.model.plan import PodMove, Step
+from repack_gitops.model.plan import PodMove, Reason, Step
 from repack_gitops.planner.candidates import Candidates
+from repack_gitops.planner.cascade.retry_ledger import RetryLedger
 from repack_gitops.planner.disruption import WEIGHTS, Ledger
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Problem, Whole
@@ -25,8 +27,11 @@ _NEAR = 1e-9
 class DrainResult:
     """The steps found, and the state in which the search ended (for explanations)."""
 
-    def __init__(self, steps: tuple[Step, ...], occupancy: Occupancy, over_budget: frozenset[int]) -> None:
+    def __init__(
+        self, steps: tuple[Step, ...], occupancy: Occupancy, over_budget: frozenset[int], exhausted: Mapping[int, Reason]
+    ) -> None:
         self.steps, self.occupancy, self.over_budget = steps, occupancy, over_budget
+        self.exhausted = exhausted
 
 
 def drain(problem: Problem) -> DrainResult:
@@ -35,7 +40,7 @@ def drain(problem: Problem) -> DrainResult:
     steps = []
     while (node := search.best()) is not None:
         steps.append(search.commit(node))
-    return DrainResult(tuple(steps), search.occupancy, frozenset(search.over_budget))
+    return DrainResult(tuple(steps), search.occupancy, frozenset(search.over_budget), search.retries.exhausted)
 
 
 class _Search:
@@ -45,6 +50,7 @@ class _Search:
         self.occupancy = Occupancy(problem)
         self._candidates = Candidates(problem, self.occupancy, self._ledger.costs)
         self.over_budget: set[int] = set()
+        self.retries = RetryLedger(problem.retries())
 
     def best(self) -> int | None:
         """Return the candidate to empty next, or None when none is left."""
@@ -61,9 +67,15 @@ class _Search:
         if budget.cards is not None:
             over |= costs[3] + self._ledger.cards_moved > budget.cards
         for node in np.flatnonzero(over & self._candidates.alive):
-            self._candidates.drop(int(node))
-            self.occupancy.certain[node] = True
+            self._give_up(int(node))
             self.over_budget.add(int(node))
+        for node in self.retries.exhausted:
+            if self._candidates.alive[node]:
+                self._give_up(node)
+
+    def _give_up(self, node: int) -> None:
+        self._candidates.drop(node)
+        self.occupancy.certain[node] = True
 
     def commit(self, node: int) -> Step:
         """Empty ``node`` and return the step."""
@@ -76,6 +88,7 @@ class _Search:
             self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
         self._ledger.commit(node)
+        self.retries.commit(node)
         self._candidates.changed({node, *receivers})
         return self._step(node, receivers)
 

@@ -11,12 +11,13 @@ from repack_gitops.model.cluster import ClusterSnapshot, Key
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner.cascade.restarts import restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.warnings import before_planning, disruption_budgets
+from repack_gitops.planner.warnings import after_planning, before_planning
 
 
 def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
@@ -78,7 +79,8 @@ def _judge(
         impacts=found,
         stays=stays,
         improvement=gain,
-        warnings=(*base.warnings, *disruption_budgets(problem.snapshot, moves)),
+        warnings=(*base.warnings, *after_planning(problem.snapshot, moves)),
+        restarts=restarts(problem.movability.cascades, victims_of(problem.snapshot, moves)),
     )
 
 

@@ -22,6 +22,8 @@ def why_nodes_stay(problem: Problem, result: DrainResult) -> dict[str, Reason]:
             stays[node.name] = problem.blocked[i]
         elif node.name in receiving:
             stays[node.name] = Reason(Code.RECEIVES, "it takes pods of this plan")
+        elif i in result.exhausted:
+            stays[node.name] = result.exhausted[i]
         elif i in result.over_budget:
             stays[node.name] = Reason(Code.BUDGET_EXCEEDED, _budget(problem))
         else:

@@ -18,6 +18,7 @@ from repack_gitops.model.plan import Reason
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.candidacy import budget_of, idle_amounts, why_not_candidate
+from repack_gitops.planner.cascade.forecast import Retries
 from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
 from repack_gitops.planner.feasibility import inter_pod_affinity
 from repack_gitops.planner.movability import Movability
@@ -124,6 +125,11 @@ class Problem:
                 by_group[v.group] = (pods + 1, cards + v.cards)
             found.append(tuple(Share(g, pods, cards) for g, (pods, cards) in by_group.items()))
         return found
+
+    def retries(self) -> list[list[Retries]]:
+        """Return what the evictions on every node count against, for victims whose workload counts them."""
+        found = [[self.movability.cascades.forecast(v.pod).retries for v in victims] for victims in self.victims]
+        return [[r for r in retries if r is not None] for retries in found]
 
     # ---- amounts ----
     def _columns(self) -> tuple[str, ...]:

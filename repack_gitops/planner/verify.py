@@ -23,6 +23,7 @@ from repack_gitops.planner.candidacy import (
     room_holders,
     why_not_candidate,
 )
+from repack_gitops.planner.cascade.restarts import overspent, restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
@@ -156,6 +157,10 @@ class _Replay:
             yield "the impacts by PodGroup do not follow from the moves"
         if total(found) != self._evaluation.disruption:
             yield f"the disruption is {total(found)}, not {self._evaluation.disruption}"
+        victims, cascades = victims_of(self._snapshot, self._evaluation.moves), self._movability.cascades
+        if restarts(cascades, victims) != self._evaluation.restarts:
+            yield "what restarts does not follow from the moves"
+        yield from overspent(cascades, victims)
         owners = {i.key: i.owner for i in found}
         for move in self._evaluation.moves:
             if move.owner != owners.get(move.group_key):

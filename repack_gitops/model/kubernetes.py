@@ -5,7 +5,6 @@ snapshot file never holds environment variables, commands or managed fields. Fie
 renames them to camelCase. An unknown field is skipped here: these are other people's objects.
 """
 
-# ruff: noqa: PLC0414 - the names of kubernetes_base are names of this module too
 from __future__ import annotations
 
 from typing import Any
@@ -14,15 +13,18 @@ import msgspec
 from msgspec import field
 
 from repack_gitops.model.kubernetes_base import (
-    UNREADABLE as UNREADABLE,
-    LabelSelector as LabelSelector,
-    ObjectMeta as ObjectMeta,
-    OwnerReference as OwnerReference,
-    Quantity as Quantity,
-    SelectorRequirement as SelectorRequirement,
-    Wire as Wire,
+    UNREADABLE,
+    LabelSelector,
+    ObjectMeta,
+    OwnerReference,
+    Quantity,
+    SelectorRequirement,
+    Wire,
 )
 from repack_gitops.model.kubernetes_owners import OWNER_KINDS
+
+#: Names of kubernetes_base that are names of this module too; its own need no list.
+__all__ = ["UNREADABLE", "LabelSelector", "ObjectMeta", "OwnerReference", "Quantity", "SelectorRequirement", "Wire"]
 
 
 class Taint(Wire, frozen=True):

@@ -66,9 +66,9 @@ class _Search:
             over |= costs[0] + self._ledger.groups_touched > budget.pod_groups
         if budget.cards is not None:
             over |= costs[3] + self._ledger.cards_moved > budget.cards
-        for node in np.flatnonzero(over & self._candidates.alive):
-            self._give_up(int(node))
-            self.over_budget.add(int(node))
+        for index in np.flatnonzero(over & self._candidates.alive):
+            self._give_up(int(index))
+            self.over_budget.add(int(index))
         for node in self.retries.exhausted:
             if self._candidates.alive[node]:
                 self._give_up(node)

@@ -48,7 +48,7 @@ def rollouts(snapshot: ClusterSnapshot, moves: Collection[PodMove]) -> Iterator[
         concerned |= {deployment} if pod.key in moved else set()
     for namespace, name in sorted(d for d in concerned if len(sets[d]) > 1):
         yield (
-            f"Deployment {namespace}/{name} is in the middle of a rollout ({len(sets[namespace, name])} ReplicaSets have pods); "
+            f"Deployment {namespace}/{name} is in the middle of a rollout: {len(sets[namespace, name])} ReplicaSets have pods; "
             "moved pods may come back in another PodGroup, or wait for one that never reaches its minimum"
         )
 

@@ -36,8 +36,8 @@ def forecast(pod: Pod, owner: Owner, job: BatchJob, above: JobSet | None, member
     if action == "Ignore":
         return only(pod, owner)
     if action == "FailJob":
-        why = f"{name} would end: its podFailurePolicy fails the Job on DisruptionTarget or on an exit code of a stopped container"
-        return _ended(pod, owner, job, above, members, "PodFailurePolicy", refused(pod, owner, Code.FATAL_POLICY, why))
+        why = f"{name} would end: its podFailurePolicy fails it on DisruptionTarget, or on an exit code of stopped containers"
+        return _ended(pod, job, above, "PodFailurePolicy", members) or refused(pod, owner, Code.FATAL_POLICY, why)
     if action == "FailIndex":
         return refused(
             pod, owner, Code.FATAL_POLICY, f"{name} would give up the pod's index: its podFailurePolicy says FailIndex"
@@ -54,20 +54,18 @@ def _counted(pod: Pod, owner: Owner, job: BatchJob, above: JobSet | None, member
         why = f"{title(pod, owner)} may give up the pod's index: backoffLimitPerIndex is {per_index}, {failed} failures so far"
         return refused(pod, owner, Code.LAST_RETRY, why)
     left = job.backoff_limit - failed
-    counted = only(
-        pod, owner, Retries(("Job.batch", job.namespace, job.name), left), "each eviction counts towards backoffLimit"
-    )
-    return counted if left > 0 else _ended(pod, owner, job, above, members, "BackoffLimitExceeded", counted)
+    if left <= 0 and (ended := _ended(pod, job, above, "BackoffLimitExceeded", members)) is not None:
+        return ended
+    return only(pod, owner, Retries(("Job.batch", job.namespace, job.name), left), "evictions count towards backoffLimit")
 
 
-def _ended(
-    pod: Pod, owner: Owner, job: BatchJob, above: JobSet | None, members: Members, reason: str, alone: Forecast
-) -> Forecast:
-    """Return what follows from the end of ``job``: ``alone`` where it stands by itself."""
+def _ended(pod: Pod, job: BatchJob, above: JobSet | None, reason: str, members: Members) -> Forecast | None:
+    """Return what a JobSet makes of the end of ``job``; None where the Job stands by itself."""
     if not job.job_set:
-        return alone
-    named = Owner("jobset.x-k8s.io/v1alpha2", "JobSet", job.job_set)
-    return missing(pod, named) if above is None else job_set.forecast(pod, named, job, above, reason, members)
+        return None
+    if above is None:
+        return missing(pod, job_set.owner_named(job.job_set))
+    return job_set.forecast(pod, job, above, reason, members)
 
 
 def _worst(job: BatchJob) -> str:

@@ -20,8 +20,14 @@ NAME = "jobset.sigs.k8s.io/jobset-name"
 _ONE_JOB = frozenset({"RestartJob", "RecreateJob"})
 
 
-def forecast(pod: Pod, owner: Owner, job: BatchJob, above: JobSet, reason: str, members: Members) -> Forecast:
+def owner_named(name: str) -> Owner:
+    """Return the JobSet called ``name`` as an owner; pods name only their Job."""
+    return Owner("jobset.x-k8s.io/v1alpha2", "JobSet", name)
+
+
+def forecast(pod: Pod, job: BatchJob, above: JobSet, reason: str, members: Members) -> Forecast:
     """Return what ``above`` does when its ``job`` fails for ``reason`` because ``pod`` was evicted."""
+    owner = owner_named(above.name)
     name = title(pod, owner)
     if above.idle:
         return idle(pod, owner, above.idle)

@@ -46,6 +46,15 @@ class InvalidConfiguration(Refused):
     reason = "InvalidConfiguration"
 
 
+#: (API group, plural) of the controllers whose rules decide who restarts with an evicted pod.
+CONTROLLERS = (
+    ("batch.volcano.sh", "jobs"),
+    ("batch", "jobs"),
+    ("jobset.x-k8s.io", "jobsets"),
+    ("leaderworkerset.x-k8s.io", "leaderworkersets"),
+    ("workload.serving.volcano.sh", "modelservings"),
+    ("ray.io", "rayclusters"),
+)
 #: Clocks of planner and executor may disagree by that much.
 CLOCK_SKEW = timedelta(minutes=5)
 
@@ -60,7 +69,7 @@ def required_access(namespace: str, namespaces: Collection[str]) -> tuple[Access
         Access("watch", "", "pods"),
         Access("list", volcano, "podgroups"),
         Access("list", "policy", "poddisruptionbudgets"),
-        Access("list", "batch.volcano.sh", "jobs"),
+        *(Access("list", group_of, plural) for group_of, plural in CONTROLLERS),
         Access("get", group, "repackruns"),
         Access("create", group, "repackruns"),
         Access("update", group, "repackruns", "status"),

@@ -24,11 +24,11 @@ QUIET = 4.0
 
 @dataclass(frozen=True)
 class Seen:
-    """What one eviction did: pods that restarted or are gone, by name, and the workload before and after."""
+    """What one eviction did: pods that restarted or are gone, by name, how many are left, and the workload before and after."""
 
     forecast: Forecast
     restarted: frozenset[str]
-    running: int
+    alive: int
     before: Object
     after: Object
 
@@ -62,7 +62,8 @@ class Namespace:
         raise TimeoutError(f"namespace {self.name} did not settle: {last}")
 
     def _state(self) -> str:
-        columns = "custom-columns=N:.metadata.name,U:.metadata.uid,P:.status.phase,J:.status.state.phase,D:.metadata.deletionTimestamp"
+        fields = ("metadata.name", "metadata.uid", "status.phase", "status.state.phase", "metadata.deletionTimestamp")
+        columns = "custom-columns=" + ",".join(f"F{i}:.{field}" for i, field in enumerate(fields))
         return self.plane.kubectl("get", f"pods,{self.kind}", "-n", self.name, "-o", columns, "--no-headers")
 
     def round(
@@ -80,7 +81,7 @@ class Namespace:
             name: Seen(
                 forecasts[name],
                 frozenset(_of(before, name)) - {n for n, uid in _of(after, name).items() if _of(before, name).get(n) == uid},
-                sum(1 for p in after.pods if p.owner and p.owner.name == name and p.phase == "Running"),
+                sum(1 for p in after.pods if p.owner and p.owner.name == name and p.active and not p.terminating),
                 workloads[name],
                 now[name],
             )

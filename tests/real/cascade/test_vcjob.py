@@ -145,7 +145,7 @@ def test_what_restarts(seen: list[dict[str, Seen]], row: Row) -> None:
     if found.forecast.refusal is not None and row.exact:
         assert found.forecast.refusal.code is Code.FATAL_POLICY
         assert phase(found.after) in FATAL.values()
-        assert found.running == 0
+        assert found.alive == 0
     elif row.name == "one-retry":
         assert phase(found.after) == "Failed"
     else:
@@ -175,7 +175,7 @@ def test_what_counts(seen: list[dict[str, Seen]], row: Row) -> None:
             assert phase(found.after) == "Running"
         elif row.exact:
             assert phase(found.after) == "Failed"
-            assert found.running == 0
+            assert found.alive == 0
 
 
 def test_the_third_restart_of_three_ends_a_job(seen: list[dict[str, Seen]]) -> None:

@@ -15,9 +15,9 @@ from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.scope import ScopeFilter
 
 
-def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> int:
+def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> int:
     """Return the size of the largest set of candidates that can be emptied together within the budget."""
-    search = _Search(snapshot, spec)
+    search = _Search(snapshot, spec, options or PlannerOptions())
     for size in range(len(search.candidates), 0, -1):
         if any(search.possible(frozenset(chosen)) for chosen in combinations(search.candidates, size)):
             return size
@@ -25,18 +25,18 @@ def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> int:
 
 
 class _Search:
-    def __init__(self, snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> None:
-        self._snapshot, self._budget = snapshot, budget_of(spec, PlannerOptions())
+    def __init__(self, snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions) -> None:
+        self._snapshot, self._budget = snapshot, budget_of(spec, options)
         resource = spec.goals[0].resource
         scope = ScopeFilter(spec.scope)
-        movability = Movability(snapshot, scope, PlannerOptions())
+        movability = Movability(snapshot, scope, options)
+        self._cascades = movability.cascades
         providing = [n for n in snapshot.nodes if n.allocatable.get(resource)]
         self._victims = {n.name: [p for p in snapshot.pods_by_node[n.name] if p.requests.get(resource)] for n in providing}
         self.candidates = [
             n.name
             for n in providing
-            if self._victims[n.name]
-            and why_not_candidate(n, self._victims[n.name], scope, movability, PlannerOptions()) is None
+            if self._victims[n.name] and why_not_candidate(n, self._victims[n.name], scope, movability, options) is None
         ]
         self._receivers = [n for n in providing if receives_at_all(n, self._victims[n.name], resource)]
         self._terms, self._resource = repelling(snapshot), resource
@@ -49,9 +49,15 @@ class _Search:
             return False
         if self._budget.cards is not None and cards > self._budget.cards:
             return False
+        if self._overspent(victims):
+            return False
         idle = idle_amounts(self._snapshot)
         ports = {n: [x for p in pods for x in p.constraints.host_ports] for n, pods in room_holders(self._snapshot).items()}
         return self._placed(victims, chosen, idle, ports)
+
+    def _overspent(self, victims: list[Pod]) -> bool:
+        counted = [r for r in (self._cascades.forecast(p).retries for p in victims) if r is not None]
+        return any(sum(r.cost for r in counted if r.counter == one.counter) > one.left for one in counted)
 
     def _placed(
         self, victims: list[Pod], chosen: frozenset[str], idle: dict[str, dict[str, int]], ports: dict[str, list[HostPort]]

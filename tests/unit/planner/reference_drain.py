@@ -35,6 +35,7 @@ class Reference:
     rescued: set[str] = field(default_factory=set)
     #: Of these, the ones whose turn came.
     rescued_commits: int = 0
+    options: PlannerOptions = field(default_factory=PlannerOptions)
 
     def __post_init__(self) -> None:
         self.resource = self.spec.goals[0].resource
@@ -44,8 +45,9 @@ class Reference:
             for name in self.nodes
         }
         self.terms = inter_pod_affinity.repelling(self.snapshot)
-        scope, options = ScopeFilter(self.spec.scope), PlannerOptions()
+        scope, options = ScopeFilter(self.spec.scope), self.options
         movability = Movability(self.snapshot, scope, options)
+        self.cascades = movability.cascades
         self.candidates = [
             name
             for name, node in self.nodes.items()
@@ -124,7 +126,20 @@ class Reference:
     def footprint(self, key: Key) -> int:
         return self.cards([p for p in self.members(key) if p.active and p.node])
 
+    def over_retries(self, name: str) -> bool:
+        """Tell whether a workload would not survive the evictions so far plus those of one more node."""
+        spent: dict[object, int] = {}
+        left: dict[object, int] = {}
+        for pod in (p for node in [*self.emptied, name] for p in self.users[node]):
+            retries = self.cascades.forecast(pod).retries
+            if retries is not None:
+                spent[retries.counter] = spent.get(retries.counter, 0) + retries.cost
+                left[retries.counter] = retries.left
+        return any(spent[counter] > left[counter] for counter in spent)
+
     def over_budget(self, name: str) -> bool:
+        if self.over_retries(name):
+            return True
         limits = self.spec.max_per_run
         if limits is None:
             return False

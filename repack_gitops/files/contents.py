@@ -22,7 +22,7 @@ RATIO_FROM = 64 * 2**20
 STANDARD_INPUT = Path("-")
 TAKE_AGAIN = (
     "Take it again: repack snapshot FILE, or kubectl get nodes,pods,podgroups.scheduling.volcano.sh,"
-    "poddisruptionbudgets,jobs.batch.volcano.sh -A -o json"
+    "poddisruptionbudgets,jobs.batch.volcano.sh,jobs.batch -A -o json"
 )
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20

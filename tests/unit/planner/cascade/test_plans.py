@@ -165,10 +165,7 @@ def counting(case: Case) -> Case:
     """Return ``case`` with a VCJob for every owner, most of which count what is evicted."""
     random = Random(case.seed * 7919)
     owners = sorted({(p.namespace, p.owner.name) for p in case.snapshot.pods if p.owner and p.owner.kind == "Job"})
-    jobs = {
-        (ns, name): VolcanoJob(ns, name, random.choice(CHOICES), {}, random.choice((2, 2, 3, 4)), 0)
-        for ns, name in owners
-    }
+    jobs = {(ns, name): VolcanoJob(ns, name, random.choice(CHOICES), {}, random.choice((2, 2, 3, 4)), 0) for ns, name in owners}
     return replace(case, snapshot=replace(case.snapshot, volcano_jobs=jobs))
 
 

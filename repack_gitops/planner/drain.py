@@ -69,7 +69,7 @@ class _Search:
         for index in np.flatnonzero(over & self._candidates.alive):
             self._give_up(int(index))
             self.over_budget.add(int(index))
-        for node in self.retries.exhausted:
+        for node in self.retries.newly_exhausted():
             if self._candidates.alive[node]:
                 self._give_up(node)
 

@@ -24,6 +24,8 @@ from repack_gitops.planner.cascade.members import Members
 
 #: torchrun and others on SIGTERM, SIGINT, SIGKILL, SIGTERM.
 ENDS_WITH = (1, 130, 137, 143)
+#: The backoffLimit of a Job that has none: with backoffLimitPerIndex it is the default.
+UNLIMITED = 2**31 - 1
 #: Actions, the worst last.
 _ACTIONS = ("Ignore", "Count", "FailIndex", "FailJob")
 
@@ -53,6 +55,8 @@ def _counted(pod: Pod, owner: Owner, job: BatchJob, above: JobSet | None, member
     if per_index is not None and failed + 1 > per_index:
         why = f"{title(pod, owner)} may give up the pod's index: backoffLimitPerIndex is {per_index}, {failed} failures so far"
         return refused(pod, owner, Code.LAST_RETRY, why)
+    if job.backoff_limit == UNLIMITED:
+        return only(pod, owner)
     left = job.backoff_limit - failed
     if left <= 0 and (ended := _ended(pod, job, above, "BackoffLimitExceeded", members)) is not None:
         return ended

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
+from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner, Pod
 from repack_gitops.model.plan import Code
 from repack_gitops.planner.cascade import batch_job, leader_worker_set, model_serving, ray_cluster, volcano_job
 from repack_gitops.planner.cascade.forecast import Forecast, missing, only, refused
@@ -18,12 +18,18 @@ class Cascades:
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._snapshot = snapshot
         self._members = Members(snapshot)
+        self._known: dict[Key, Forecast] = {}
+        self._reactions: dict[tuple[str, str, str | None], volcano_job.Reaction] = {}
 
     def forecast(self, pod: Pod) -> Forecast:
-        """Return what evicting ``pod``, which must have a controller, does."""
-        owner = pod.owner
-        if owner is None:
+        """Return what evicting ``pod``, which must have a controller, does; worked out once for each pod."""
+        if pod.owner is None:
             raise ValueError(f"pod {pod.namespace}/{pod.name} has no controller")
+        if pod.key not in self._known:
+            self._known[pod.key] = self._forecast(pod, pod.owner)
+        return self._known[pod.key]
+
+    def _forecast(self, pod: Pod, owner: Owner) -> Forecast:
         if leader_worker_set.NAME in pod.labels and (owner.group, owner.kind) == ("apps", "StatefulSet"):
             return self._leader_worker_set(pod)
         if (owner.group, owner.kind) in ONE_FOR_ONE:
@@ -52,7 +58,11 @@ class Cascades:
         job = jobs.get((pod.namespace, owner.name))
         if job is None:
             return missing(pod, owner) if jobs else only(pod, owner)
-        return volcano_job.forecast(pod, owner, job, self._members)
+        task = pod.labels.get(volcano_job.TASK)
+        key = (job.namespace, job.name, task)
+        if key not in self._reactions:
+            self._reactions[key] = volcano_job.reaction_to(job, task)
+        return volcano_job.forecast(pod, owner, job, self._reactions[key], self._members)
 
     def _batch_job(self, pod: Pod, owner: Owner) -> Forecast:
         job = self._snapshot.owners.batch_jobs.get((pod.namespace, owner.name))

@@ -26,14 +26,22 @@ class RetryLedger:
         for node, found in enumerate(evictions):
             for retries in found:
                 self._note(node, retries)
+        #: Closed nodes so far, with the reason.
         self.exhausted: dict[int, Reason] = {}
-        self._check(range(len(self._uses)))
+        self._fresh: list[int] = []
+        for counter, users in self._users.items():
+            self._check(counter, users)
 
     def commit(self, node: int) -> None:
-        """Count the evictions of ``node``, and find the nodes that this closes."""
+        """Count the evictions of ``node``."""
         for counter, cost in self._uses[node].items():
             self._spent[counter] = self._spent.get(counter, 0) + cost
-            self._check(n for n in self._users[counter] if n != node)
+            self._check(counter, (n for n in self._users[counter] if n != node))
+
+    def newly_exhausted(self) -> list[int]:
+        """Return the nodes closed since the last call."""
+        found, self._fresh = self._fresh, []
+        return found
 
     def _note(self, node: int, retries: Retries) -> None:
         uses = self._uses[node]
@@ -42,9 +50,9 @@ class RetryLedger:
         uses[retries.counter] = uses.get(retries.counter, 0) + retries.cost
         self._known[retries.counter] = retries
 
-    def _check(self, nodes: Iterable[int]) -> None:
+    def _check(self, counter: Counter, nodes: Iterable[int]) -> None:
+        retries, spent = self._known[counter], self._spent.get(counter, 0)
         for node in nodes:
-            for counter, cost in self._uses[node].items():
-                retries, spent = self._known[counter], self._spent.get(counter, 0)
-                if node not in self.exhausted and spent + cost > retries.left:
-                    self.exhausted[node] = last_retry(retries, spent)
+            if spent + self._uses[node][counter] > retries.left and node not in self.exhausted:
+                self.exhausted[node] = last_retry(retries, spent)
+                self._fresh.append(node)

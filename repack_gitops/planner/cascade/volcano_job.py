@@ -17,6 +17,7 @@ Sources: ``pkg/controllers/job`` of Volcano 1.14.1 (``applyPolicies``, ``updateP
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from repack_gitops.model.cluster import JobPolicy, Key, Owner, Pod, VolcanoJob
 from repack_gitops.model.plan import Code
@@ -38,36 +39,50 @@ _NOTHING = frozenset({"", "SyncJob", "EnqueueJob", "ResumeJob"})
 _ENDING = frozenset({"Aborting", "Aborted", "Completing", "Completed", "Terminating", "Terminated", "Failed"})
 
 
-def forecast(pod: Pod, owner: Owner, job: VolcanoJob, members: Members) -> Forecast:
-    """Return what evicting ``pod``, a member of ``job``, does."""
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """The policies that act when a member of one task is evicted: on events of the pod, and on events of the job."""
+
+    of_pod: tuple[JobPolicy, ...]
+    of_job: tuple[JobPolicy, ...]
+
+    @property
+    def policies(self) -> tuple[JobPolicy, ...]:
+        """All of them."""
+        return tuple(dict.fromkeys((*self.of_pod, *self.of_job)))
+
+
+def forecast(pod: Pod, owner: Owner, job: VolcanoJob, reaction: Reaction, members: Members) -> Forecast:
+    """Return what evicting ``pod``, a member of ``job``, does; ``reaction`` is that of its task."""
     if job.deleting or job.phase in _ENDING:
         return idle(pod, owner, "is being deleted" if job.deleting else f"is {job.phase}")
-    of_pod, of_job = _reacting(pod, job)
-    reacting, name = [*of_pod, *(p for p in of_job if p not in of_pod)], title(pod, owner)
+    reacting, name = reaction.policies, title(pod, owner)
     if any(p.action in _FATAL for p in reacting):
         return refused(pod, owner, Code.FATAL_POLICY, f"{name} would end: {describe(reacting)}")
     if any(p.action not in _UNITS for p in reacting):
         return refused(pod, owner, Code.UNKNOWN_POLICY, f"nobody knows what {name} does: {describe(reacting)}")
     if not reacting:
         return only(pod, owner)
-    unit, restarts = _restarts(pod, of_pod, of_job, members)
+    unit, restarts = _restarts(pod, reaction, members)
     left = job.max_retry - 1 - job.retry_count - members.leaving_with(pod)
-    retries = Retries(("Job.batch.volcano.sh", job.namespace, job.name), left, _cost(of_pod, of_job))
+    retries = Retries(("Job.batch.volcano.sh", job.namespace, job.name), left, _cost(reaction))
     return Forecast(owner, unit, restarts, retries, why=describe(reacting))
 
 
-def _reacting(pod: Pod, job: VolcanoJob) -> tuple[list[JobPolicy], list[JobPolicy]]:
-    """Return the policies that act on an event of the victim, and those that act on an event of the job."""
+def reaction_to(job: VolcanoJob, task: str | None) -> Reaction:
+    """Return the policies of ``job`` that act when a member of ``task`` is evicted.
+
+    Where the task is not known (None) it may be any of those with policies, or another.
+    """
     every = [*job.policies, *(p for found in job.task_policies.values() for p in found)]
     named = frozenset(e for p in every for e in p.events) - HARMLESS - {"*"} - _OF_JOB
-    task, of_pod = pod.labels.get(TASK), []
-    # Without the label nobody knows the task: it may be any of those with policies, or another.
+    of_pod: list[JobPolicy] = []
     lists = [job.task_policies.get(task, ())] if task is not None else [*job.task_policies.values(), ()]
     for policies in lists:
         for event in sorted(named | _RAISED):
             of_pod += _winners((*policies, *job.policies), event)
     of_job = [p for event in sorted(_OF_JOB) for p in _winners(job.policies, event)]
-    return _acting(of_pod), _acting(of_job)
+    return Reaction(_acting(of_pod), _acting(of_job))
 
 
 def _winners(policies: Iterable[JobPolicy], event: str) -> list[JobPolicy]:
@@ -81,28 +96,24 @@ def _winners(policies: Iterable[JobPolicy], event: str) -> list[JobPolicy]:
     return found
 
 
-def _acting(policies: list[JobPolicy]) -> list[JobPolicy]:
-    return list(dict.fromkeys(p for p in policies if p.action not in _NOTHING))
+def _acting(policies: list[JobPolicy]) -> tuple[JobPolicy, ...]:
+    return tuple(dict.fromkeys(p for p in policies if p.action not in _NOTHING))
 
 
-def _restarts(pod: Pod, of_pod: list[JobPolicy], of_job: list[JobPolicy], members: Members) -> tuple[Unit, frozenset[Key]]:
-    """Return the largest unit and all pods that restart; without labels the whole job stands for any part of it."""
-    job = members.owned_with(pod)
-    task = members.labelled_as(pod, JOB, TASK)
-    partition = members.labelled_as(pod, JOB, TASK, PARTITION)
-    parts = {
-        Unit.POD: frozenset({pod.key}),
-        Unit.PARTITION: (task if partition is None else partition) or job,
-        Unit.TASK: task or job,
-        Unit.JOB: job,
-    }
+def _restarts(pod: Pod, reaction: Reaction, members: Members) -> tuple[Unit, frozenset[Key]]:
+    """Return the largest unit, which holds the others, and its pods; without labels the job stands for any part of it."""
     # An event of the job has no task and no pod: only RestartJob finds anything to restart then.
-    units = {_UNITS[p.action] for p in of_pod} | {_UNITS[p.action] for p in of_job if p.action == "RestartJob"}
+    units = {_UNITS[p.action] for p in reaction.of_pod}
+    units |= {Unit.JOB for p in reaction.of_job if p.action == "RestartJob"}
     largest = max(units, key=list(Unit).index, default=Unit.POD)
-    return largest, frozenset({pod.key}).union(*(parts[u] for u in units))
+    if largest is Unit.POD:
+        return largest, frozenset({pod.key})
+    names = {Unit.PARTITION: (JOB, TASK, PARTITION), Unit.TASK: (JOB, TASK), Unit.JOB: ()}[largest]
+    return largest, (members.labelled_as(pod, *names) if names else None) or members.owned_with(pod)
 
 
-def _cost(of_pod: list[JobPolicy], of_job: list[JobPolicy]) -> int:
+def _cost(reaction: Reaction) -> int:
+    of_pod, of_job = reaction.of_pod, reaction.of_job
     outdated = bool(of_pod) and all(p.action == "RestartJob" for p in of_pod)
     return bool(of_pod) + (bool(of_job) and not outdated)
 

@@ -178,6 +178,22 @@ def test_controllers_that_are_not_installed_yield_nothing(cluster: LiveCluster, 
     assert [s.path for s in fake.seen][4:] == list(OWNER_PATHS)
 
 
+def test_what_is_not_installed_needs_no_permission(cluster: LiveCluster, fake: FakeApi) -> None:
+    """An API server refuses to list an unknown kind before it says that there is none."""
+    denied = refusal(403, "rayclusters.ray.io is forbidden", "Forbidden")
+    fake.answer(page(), page(), page(), page(), *[page()] * 5, denied, NOT_SERVED)
+    assert list(cluster.list_objects()) == []
+    assert fake.seen[-1].path == "/apis/ray.io/v1"
+
+
+def test_what_is_installed_does(cluster: LiveCluster, fake: FakeApi) -> None:
+    denied = refusal(403, "rayclusters.ray.io is forbidden", "Forbidden")
+    served = Reply(200, b'{"kind":"APIResourceList","resources":[]}')
+    fake.answer(page(), page(), page(), page(), *[page()] * 5, denied, served)
+    with pytest.raises(Forbidden, match=r"not allowed to list rayclusters\.ray\.io"):
+        list(cluster.list_objects())
+
+
 def test_a_cluster_without_volcano_is_an_error(cluster: LiveCluster, fake: FakeApi) -> None:
     fake.answer(page(), page(), NOT_SERVED)
     with pytest.raises(ClusterUnavailable, match=r"podgroups.scheduling.volcano.sh") as caught:

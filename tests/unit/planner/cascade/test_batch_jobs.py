@@ -83,7 +83,8 @@ def test_an_exit_code_rule_alone_leaves_other_codes_counting() -> None:
 
 @pytest.mark.parametrize(("per_index", "failed", "code"), [(1, 0, None), (1, 1, Code.LAST_RETRY), (0, 0, Code.LAST_RETRY)])
 def test_all_failures_are_taken_to_be_of_the_victims_index(per_index: int, failed: int, code: Code | None) -> None:
-    assert refusal(told(backoff_limit=2**31 - 1, backoff_limit_per_index=per_index, failed=failed)) is code
+    forecast = told(backoff_limit=2**31 - 1, backoff_limit_per_index=per_index, failed=failed)
+    assert (refusal(forecast), forecast.retries) == (code, None)
 
 
 def test_a_job_that_is_over_or_suspended_replaces_nothing() -> None:

@@ -109,7 +109,8 @@ def _restarts(pod: Pod, reaction: Reaction, members: Members) -> tuple[Unit, fro
     if largest is Unit.POD:
         return largest, frozenset({pod.key})
     names = {Unit.PARTITION: (JOB, TASK, PARTITION), Unit.TASK: (JOB, TASK), Unit.JOB: ()}[largest]
-    return largest, (members.labelled_as(pod, *names) if names else None) or members.owned_with(pod)
+    found = (members.labelled_as(pod, *names) if names else None) or members.owned_with(pod)
+    return largest, found if pod.key in found else found | {pod.key}
 
 
 def _cost(reaction: Reaction) -> int:

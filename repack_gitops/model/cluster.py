@@ -13,6 +13,7 @@ from functools import cached_property
 from repack_gitops.model.affinity import AffinityTerm, Namespaces, SpreadConstraint
 from repack_gitops.model.labels import LabelSelector
 from repack_gitops.model.node_terms import NodeTerm, PreferredTerm
+from repack_gitops.model.owners import Owners
 from repack_gitops.model.storage import ClaimUse, Storage
 
 #: Resource name -> thousandths; entries of zero are left out.
@@ -286,7 +287,7 @@ class PodDisruptionBudget:
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    """One lifecycle policy of a VCJob: on any of ``events``, do ``action``."""
+    """One lifecycle policy of a VCJob: on any of ``events``, do ``action``; without events it goes by an exit code."""
 
     events: frozenset[str]
     action: str
@@ -294,7 +295,7 @@ class JobPolicy:
 
 @dataclass(frozen=True, slots=True)
 class VolcanoJob:
-    """What a VCJob does when a member is evicted; task policies stand by task name."""
+    """What a VCJob does when a member is evicted; task policies stand by task name, in the order that Volcano reads them."""
 
     namespace: str
     name: str
@@ -303,6 +304,7 @@ class VolcanoJob:
     max_retry: int
     retry_count: int
     deleting: bool = False
+    phase: str = ""
 
 
 @dataclass(frozen=True)
@@ -317,6 +319,7 @@ class ClusterSnapshot:
     namespaces: Namespaces = field(default_factory=dict)
     queues: Mapping[str, Queue] = field(default_factory=dict)
     storage: Storage = field(default_factory=Storage)
+    owners: Owners = field(default_factory=Owners)
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -23,6 +23,7 @@ from repack_gitops.model.cluster import (
     Taint,
     VolcanoJob,
 )
+from repack_gitops.model.decode_owners import OwnersDecoder
 from repack_gitops.model.decode_pod import PodDecoder, Shared, decode_pod, owner
 from repack_gitops.model.decode_selectors import IMPOSSIBLE, label_selector
 from repack_gitops.model.decode_storage import STORAGE_KINDS, StorageDecoder
@@ -77,6 +78,7 @@ class _Decoder:
         self._namespaces: dict[str, dict[str, str]] = {}
         self._queues: dict[str, Queue] = {}
         self._storage = StorageDecoder()
+        self._owners = OwnersDecoder()
 
     def add(self, item: wire.Wire) -> None:
         match item:
@@ -97,6 +99,8 @@ class _Decoder:
                 self._put(self._queues, _named(item, "Queue"), _queue(item), "Queue")
             case _ if isinstance(item, STORAGE_KINDS):
                 self._storage.add(item)
+            case _ if self._owners.add(item):
+                pass
             case _:
                 raise TypeError(f"{type(item).__name__} is no part of a snapshot")
 
@@ -111,6 +115,7 @@ class _Decoder:
             namespaces={k: self._namespaces[k] for k in sorted(self._namespaces)},
             queues={k: self._queues[k] for k in sorted(self._queues)},
             storage=self._storage.storage(),
+            owners=self._owners.owners(),
         )
 
     def _check_nodes_of_pods(self) -> None:
@@ -234,6 +239,7 @@ def _volcano_job(item: wire.VolcanoJob) -> VolcanoJob:
         max_retry=spec.max_retry,
         retry_count=item.status.retry_count,
         deleting=item.metadata.deletion_timestamp is not None,
+        phase=item.status.state.phase,
     )
 
 

@@ -7,53 +7,24 @@ renames them to camelCase. An unknown field is skipped here: these are other peo
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import field
 
+from repack_gitops.model.kubernetes_base import (
+    UNREADABLE,
+    LabelSelector,
+    ObjectMeta,
+    OwnerReference,
+    Quantity,
+    SelectorRequirement,
+    Wire,
+)
 from repack_gitops.model.protection import PROTECTING
 
-#: What decoding raises; releases of msgspec differ in how they report broken UTF-8.
-UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
-
-Quantity = str | int | float
-Count = Annotated[int, Meta(ge=0)]
-
-
-class Wire(Struct, rename="camel", frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """Base of all wire structs; none can hold a cycle, so the garbage collector need not look at a million of them."""
-
-
-class OwnerReference(Wire, frozen=True):
-    api_version: str
-    kind: str
-    name: str
-    uid: str = ""
-    controller: bool = False
-
-
-class ObjectMeta(Wire, frozen=True):
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    generation: int = 0
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-    creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
-
-
-class SelectorRequirement(Wire, frozen=True):
-    key: str
-    operator: str
-    values: list[str] | None = None
-
-
-class LabelSelector(Wire, frozen=True):
-    match_labels: dict[str, str] | None = None
-    match_expressions: list[SelectorRequirement] | None = None
+#: Names of kubernetes_base that are names of this module too; its own need no list.
+__all__ = ["UNREADABLE", "LabelSelector", "ObjectMeta", "OwnerReference", "Quantity", "SelectorRequirement", "Wire"]
 
 
 class Taint(Wire, frozen=True):
@@ -346,8 +317,13 @@ class VolcanoJobSpec(Wire, frozen=True):
     min_available: int = 0
 
 
+class VolcanoJobState(Wire, frozen=True):
+    phase: str = ""
+
+
 class VolcanoJobStatus(Wire, frozen=True):
     retry_count: int = 0
+    state: VolcanoJobState = field(default_factory=VolcanoJobState)
 
 
 class VolcanoJob(Wire, frozen=True):

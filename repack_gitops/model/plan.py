@@ -35,6 +35,8 @@ class Code(StrEnum):
     TERMINATING = "Terminating"
     FATAL_POLICY = "FatalPolicy"
     CASCADING_POLICY = "CascadingPolicy"
+    LAST_RETRY = "LastRetry"
+    UNKNOWN_POLICY = "UnknownPolicy"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
     QUEUE_CLOSED = "QueueClosed"
     QUEUE_OVER_CAPABILITY = "QueueOverCapability"
@@ -166,6 +168,36 @@ class GroupImpact:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkloadRestart:
+    """What a plan makes restart of one workload, where that is more than its own moves, or where evictions are counted.
+
+    Attributes
+    ----------
+    unit
+        The largest unit that is created again: Pod, Partition, Task, Role, Group, Job or JobSet.
+    restarting_pods
+        Pods that restart in all, those that move among them.
+    outside_moves
+        Pods that restart though no move of the plan names them.
+    retries_left
+        Evictions the workload survives after the plan; None where nothing counts them.
+    """
+
+    namespace: str
+    owner: Owner
+    unit: str
+    moved_pods: int
+    restarting_pods: int
+    outside_moves: int
+    retries_left: int | None = None
+
+    @property
+    def last_retry(self) -> bool:
+        """Whether the next eviction or failure after the plan would end the workload."""
+        return self.retries_left is not None and self.retries_left <= 0
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """The planner's whole answer.
 
@@ -195,6 +227,7 @@ class Evaluation:
     improvement: Fraction = Fraction(0)
     warnings: tuple[str, ...] = ()
     disruption_budgets: tuple[BudgetForecast, ...] = ()
+    restarts: tuple[WorkloadRestart, ...] = ()
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

@@ -194,6 +194,21 @@ class DisruptionStatus(Document, frozen=True):
     moved_pods: Count
 
 
+class RestartStatus(Document, frozen=True):
+    """What the plan makes restart of one workload, where that is more than its moves, or where evictions are counted."""
+
+    namespace: str
+    owner: OwnerRef
+    unit: Annotated[str, Meta(description="The largest unit created again: Pod, Partition, Task, Role, Group, Job or JobSet.")]
+    moved_pods: Count
+    restarting_pods: Annotated[Count, Meta(description="Pods that restart in all, moved ones among them.")]
+    outside_moves: Annotated[Count, Meta(description="Pods that restart though no move names them.")] = 0
+    retries_left: Annotated[
+        Count | None, Meta(description="Evictions the workload survives after the plan; absent where nothing counts them.")
+    ] = None
+    last_retry: Annotated[bool, Meta(description="Whether the next eviction or failure ends the workload.")] = False
+
+
 class StayingNodes(Document, frozen=True):
     """Occupied nodes that are not freed, grouped by the reason."""
 
@@ -217,6 +232,7 @@ class PlanStatus(Document, frozen=True):
     disruption_budgets: Annotated[
         list[DisruptionBudgetStatus], Meta(description="Every PodDisruptionBudget that selects a pod of the plan.")
     ] = field(default_factory=list)
+    restarts: list[RestartStatus] = field(default_factory=list)
 
 
 class EvictionPhase(StrEnum):

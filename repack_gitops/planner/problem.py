@@ -62,7 +62,7 @@ class Problem:
         self.scope = ScopeFilter(spec.scope)
         self.movability = Movability(snapshot, self.scope, options)
         self.budget = budget_of(spec, options)
-        self.quota_rules = quota_rules(snapshot, self.movability.budgets, options)
+        self.quota_rules = quota_rules(snapshot, self.movability, options)
         self.nodes: tuple[Node, ...] = tuple(n for n in snapshot.nodes if n.allocatable.get(self.resource, 0) > 0)
         self.index: Mapping[str, int] = {n.name: i for i, n in enumerate(self.nodes)}
         self.blocked: dict[int, Reason] = {}

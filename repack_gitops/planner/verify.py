@@ -15,6 +15,7 @@ from repack_gitops.model.plan import Evaluation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.candidacy import Budget, Candidacy, budget_of, receives_at_all
+from repack_gitops.planner.cascade.restarts import overspent, restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.disruption_budgets.forecast import forecast
 from repack_gitops.planner.feasibility.state import ClusterState
@@ -141,6 +142,10 @@ class _Replay:
             yield "the impacts by PodGroup do not follow from the moves"
         if total(found) != self._evaluation.disruption:
             yield f"the disruption is {total(found)}, not {self._evaluation.disruption}"
+        victims, cascades = victims_of(self._snapshot, self._evaluation.moves), self._movability.cascades
+        if restarts(cascades, victims) != self._evaluation.restarts:
+            yield "what restarts does not follow from the moves"
+        yield from overspent(cascades, victims)
         owners = {i.key: i.owner for i in found}
         for move in self._evaluation.moves:
             if move.owner != owners.get(move.group_key):
@@ -157,7 +162,7 @@ class _Replay:
         if forecast(self._snapshot, budgets, self._evaluation.steps).budgets != self._evaluation.disruption_budgets:
             yield "what the plan says of PodDisruptionBudgets does not follow from the moves"
         drawn: dict[Quota, int] = {}
-        for rule in quota_rules(self._snapshot, budgets, self._options):
+        for rule in quota_rules(self._snapshot, self._movability, self._options):
             for move in self._evaluation.moves:
                 pod = self._pods.get((move.namespace, move.pod))
                 for quota in rule(pod) if pod is not None else ():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from repack_gitops.model.cluster import ClusterSnapshot
+from repack_gitops.model.plan import PodMove
 from repack_gitops.planner.problem import Problem
 
 
@@ -22,6 +23,28 @@ def before_planning(problem: Problem) -> Iterator[str]:
         yield f"{cordoned} candidate node(s) are cordoned; freeing them gives no room until they are uncordoned"
     if snapshot.pod_groups and not any(problem.scope.pod_group(g) for g in snapshot.pod_groups.values()):
         yield "scope.podGroups matches no PodGroup at all; its selector reads the labels of PodGroups, not of pods"
+
+
+def rollouts(snapshot: ClusterSnapshot, moves: Collection[PodMove]) -> Iterator[str]:
+    """Yield Deployments with moved pods that run pods of several ReplicaSets, and so are in the middle of a rollout.
+
+    Each ReplicaSet has a PodGroup of its own, which may never reach its minimum while the rollout is stuck.
+    """
+    moved = {(m.namespace, m.pod) for m in moves}
+    sets: dict[tuple[str, str], set[str]] = {}
+    concerned: set[tuple[str, str]] = set()
+    for pod in snapshot.pods:
+        suffix = f"-{pod.labels.get('pod-template-hash', '')}"
+        if pod.owner is None or pod.owner.kind != "ReplicaSet" or not pod.active or len(suffix) == 1:
+            continue
+        deployment = (pod.namespace, pod.owner.name.removesuffix(suffix))
+        sets.setdefault(deployment, set()).add(pod.owner.name)
+        concerned |= {deployment} if pod.key in moved else set()
+    for namespace, name in sorted(d for d in concerned if len(sets[d]) > 1):
+        yield (
+            f"Deployment {namespace}/{name} is in the middle of a rollout: {len(sets[namespace, name])} ReplicaSets have pods; "
+            "moved pods may come back in another PodGroup, or wait for one that never reaches its minimum"
+        )
 
 
 def waiting_pods(snapshot: ClusterSnapshot, resource: str) -> Iterator[str]:

@@ -21,8 +21,8 @@ _FEW = 5
 _PICTURE = "Cards of each node before and after this plan"
 #: What gives way first when space is short: detail that plan.md has, long before what decides a review.
 _GIVES_WAY = (
-    "moves", "disturbed", "freed", "moves", "disturbed", "freed", "budgets", "stays", "warnings",
-    "stays", "budgets", "record", "freed", "picture", "warnings", "disturbed", "next", "summary",
+    "moves", "disturbed", "restarts", "freed", "moves", "disturbed", "restarts", "freed", "budgets", "stays", "warnings",
+    "stays", "budgets", "record", "freed", "picture", "warnings", "disturbed", "restarts", "next", "summary",
 )  # fmt: skip
 
 
@@ -95,6 +95,11 @@ def _plan_sections(facts: ProposalFacts, heading: str) -> dict[str, Section]:
             "PodGroups",
             "Who is disturbed",
             (plan.disturbed(e), plan.disturbed(e, plan.MANY), plan.disturbed(e, plan.SCREENFUL)),
+        ),
+        "restarts": (
+            "what restarts",
+            "What restarts",
+            (plan.restarting(e), plan.restarting(e, plan.MANY), plan.restarting(e, plan.SCREENFUL)),
         ),
         "budgets": (
             "PodDisruptionBudgets",

@@ -26,7 +26,6 @@ from tests.unit.faults.manifests import (
     why,
 )
 
-CASCADES = "needs the forecast of cascades"
 EVICTED = {"event": "PodEvicted"}
 
 
@@ -99,7 +98,6 @@ def test_fault_61_pods_that_cannot_take_the_room_do_not_count() -> None:
     assert not plan(*stage(subject()), *harmless).warnings
 
 
-@pytest.mark.xfail(strict=True, reason=CASCADES)
 def test_fault_62_a_deployment_that_is_being_rolled_out() -> None:
     """P 62, volcano#4739: its new PodGroup waits for a minimum that never comes; its pods stay, or the plan warns."""
 
@@ -172,7 +170,6 @@ def serving(policy: str) -> list[Object]:
     return [*stage(member), other(SERVING, "ModelServing", "llm", spec)]
 
 
-@pytest.mark.xfail(strict=True, reason=CASCADES)
 def test_fault_70_a_serving_group_that_does_not_recover() -> None:
     """P 70, kthena#1661: with recovery policy None the replica may be lost, so it stays, and the policy is named."""
     assert moves(*serving("RoleRecreate")) == {"subject": "target"}
@@ -194,7 +191,6 @@ def test_fault_73_a_job_set_without_a_restart_left_stays() -> None:
     why(*job_set(3))
 
 
-@pytest.mark.xfail(strict=True, reason=CASCADES)
 def test_fault_73_the_job_set_is_named() -> None:
     """P 73, jobset#574: the reason tells whose last restart it would be, and with restarts left the cascade is shown."""
     assert "JobSet" in why(*job_set(3))
@@ -213,7 +209,6 @@ def test_fault_74_a_job_without_a_retry_left_stays() -> None:
     assert "Job" in why(*batch_job())
 
 
-@pytest.mark.xfail(strict=True, reason=CASCADES)
 def test_fault_74_a_job_that_ignores_disruptions_may_move() -> None:
     """B 74, kubernetes#130881: an eviction does not count as a failure then."""
     assert moves(*batch_job(podFailurePolicy={"rules": [IGNORE]})) == {"subject": "target"}

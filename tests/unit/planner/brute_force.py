@@ -32,7 +32,7 @@ class _Search:
         resource = spec.goals[0].resource
         scope = ScopeFilter(spec.scope)
         self._movability = Movability(snapshot, scope, options)
-        self._quota_rules = quota_rules(snapshot, self._movability.budgets, options)
+        self._quota_rules = quota_rules(snapshot, self._movability, options)
         candidacy = Candidacy(resource, scope, self._movability, options)
         providing = [n for n in snapshot.nodes if n.allocatable.get(resource)]
         self._victims = {n.name: [p for p in snapshot.pods_by_node[n.name] if p.requests.get(resource)] for n in providing}

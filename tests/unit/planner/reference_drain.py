@@ -38,6 +38,7 @@ class Reference:
     rescued: set[str] = field(default_factory=set)
     #: Of these, the ones whose turn came.
     rescued_commits: int = 0
+    options: PlannerOptions = field(default_factory=PlannerOptions)
 
     def __post_init__(self) -> None:
         self.resource = self.spec.goals[0].resource
@@ -48,7 +49,7 @@ class Reference:
         }
         scope, options = ScopeFilter(self.spec.scope), self.options
         self.movability = Movability(self.snapshot, scope, options)
-        self.quota_rules = quota_rules(self.snapshot, self.movability.budgets, options)
+        self.quota_rules = quota_rules(self.snapshot, self.movability, options)
         candidacy = Candidacy(self.resource, scope, self.movability, options)
         self.candidates = [
             name

@@ -70,7 +70,7 @@ class TestFiles:
             "kind": "List",
             "metadata": {"resourceVersion": ""},
         }
-        order = ["Node", "Pod", "PodGroup", "PodDisruptionBudget", "Job"]
+        order = ["Node", "Pod", "PodGroup", "PodDisruptionBudget", "Job", "ModelServing"]
         keys = [(order.index(i["kind"]), i["metadata"].get("namespace", ""), i["metadata"]["name"]) for i in document["items"]]
         assert keys == sorted(keys)
         assert len(set(keys)) == len(keys)

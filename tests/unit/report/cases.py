@@ -10,7 +10,17 @@ from typing import Any
 
 from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import Code, Disruption, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import (
+    Code,
+    Disruption,
+    Fragmentation,
+    GroupImpact,
+    PodMove,
+    Reason,
+    Step,
+    Verdict,
+    WorkloadRestart,
+)
 from tests.unit.report.build import JOB, KINDS, Case, node, plan, pod, random_cluster, snapshot
 
 
@@ -30,6 +40,18 @@ def three_nodes() -> Case:
         case.snapshot,
         replace(case.evaluation, before=Fragmentation(3, 3, 2, exact=True), after=Fragmentation(3, 2, 2, exact=True)),
     )
+
+
+@cache
+def cascading() -> Case:
+    """Return the same with moves that restart other pods, and one that leaves a job without a retry."""
+    case, (batch, serving) = three_nodes(), (KINDS[3], KINDS[1])
+    restarts = (
+        WorkloadRestart("serving", replace(serving, name="chat-1"), "Group", 1, 4, 3),
+        WorkloadRestart("team-a", replace(batch, name="batch-eval-1"), "Job", 2, 8, 6, retries_left=0),
+        WorkloadRestart("team-a", Owner("batch/v1", "Job", "nightly"), "Pod", 1, 1, 0, retries_left=5),
+    )
+    return replace(case, evaluation=replace(case.evaluation, restarts=restarts))
 
 
 @cache

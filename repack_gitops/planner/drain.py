@@ -25,8 +25,8 @@ _NEAR = 1e-9
 class DrainResult:
     """The steps found, and the state in which the search ended (for explanations)."""
 
-    def __init__(self, steps: tuple[Step, ...], occupancy: Occupancy, over_budget: frozenset[int]) -> None:
-        self.steps, self.occupancy, self.over_budget = steps, occupancy, over_budget
+    def __init__(self, steps: tuple[Step, ...], occupancy: Occupancy, ledger: Ledger, over_budget: frozenset[int]) -> None:
+        self.steps, self.occupancy, self.ledger, self.over_budget = steps, occupancy, ledger, over_budget
 
 
 def drain(problem: Problem) -> DrainResult:
@@ -35,31 +35,31 @@ def drain(problem: Problem) -> DrainResult:
     steps = []
     while (node := search.best()) is not None:
         steps.append(search.commit(node))
-    return DrainResult(tuple(steps), search.occupancy, frozenset(search.over_budget))
+    return DrainResult(tuple(steps), search.occupancy, search.ledger, frozenset(search.over_budget))
 
 
 class _Search:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._ledger = Ledger(problem.groups, problem.shares())
+        self.ledger = Ledger(problem.groups, problem.shares())
         self.occupancy = Occupancy(problem)
-        self._candidates = Candidates(problem, self.occupancy, self._ledger.costs)
+        self._candidates = Candidates(problem, self.occupancy, self.ledger.costs)
         self.over_budget: set[int] = set()
 
     def best(self) -> int | None:
         """Return the candidate to empty next, or None when none is left."""
         self._drop_over_budget()
         alive = np.flatnonzero(self._candidates.alive)
-        costs = self._ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order, which is ten times as quick
+        costs = self.ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order, which is ten times as quick
         return int(alive[lowest_score(costs)]) if alive.size else None
 
     def _drop_over_budget(self) -> None:
         """Budgets only fill up, so what exceeds one now always will."""
-        budget, costs, over = self._problem.budget, self._ledger.costs, np.zeros(len(self._problem.nodes), dtype=bool)
+        budget, costs, over = self._problem.budget, self.ledger.costs, np.zeros(len(self._problem.nodes), dtype=bool)
         if budget.pod_groups is not None:
-            over |= costs[0] + self._ledger.groups_touched > budget.pod_groups
+            over |= costs[0] + self.ledger.groups_touched > budget.pod_groups
         if budget.cards is not None:
-            over |= costs[3] + self._ledger.cards_moved > budget.cards
+            over |= costs[3] + self.ledger.cards_moved > budget.cards
         for node in np.flatnonzero(over & self._candidates.alive):
             self._candidates.drop(int(node))
             self.occupancy.certain[node] = True
@@ -75,14 +75,14 @@ class _Search:
         for receiver in receivers:
             self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
-        self._ledger.commit(node)
+        self.ledger.commit(node)
         self._candidates.changed({node, *receivers})
         return self._step(node, receivers)
 
     def _receivers(self, node: int) -> tuple[int, ...]:
         """Return where the victims go; if the search gives up, there is still the witness."""
         classes = tuple(v.pod_class for v in self._problem.victims[node])
-        found = first_placement(self.occupancy, classes, node, self._ledger.costs)
+        found = first_placement(self.occupancy, classes, node, self.ledger.costs)
         return found or self._candidates.receivers(node)
 
     def _step(self, node: int, receivers: tuple[int, ...]) -> Step:

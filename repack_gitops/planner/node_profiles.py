@@ -29,12 +29,17 @@ class NodeProfiles:
 
     def passing(self, constraints: Constraints, closed: frozenset[Domain]) -> Flags:
         """Return which nodes pass every filter that does not depend on the plan."""
+        first, group = self.kinds(constraints, closed)
+        verdicts = [static_reason(constraints, closed, self._nodes[int(i)]) is None for i in first]
+        return np.array(verdicts, dtype=bool)[group]
+
+    def kinds(self, constraints: Constraints, closed: frozenset[Domain]) -> tuple[Codes, Codes]:
+        """Return one node of every kind, and every node's kind: nodes of a kind get the same answer from every filter."""
         groups = self._state
         for codes in self._read(constraints, closed):
             groups = _merged(groups, codes)
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-        verdicts = [static_reason(constraints, closed, self._nodes[int(i)]) is None for i in first]
-        return np.array(verdicts, dtype=bool)[group]
+        return first.astype(np.int64), group.astype(np.int64)
 
     def _read(self, constraints: Constraints, closed: frozenset[Domain]) -> Iterable[Codes]:
         """Yield, as numbers per node, everything but its state that the filters read."""

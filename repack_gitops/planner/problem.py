@@ -70,7 +70,7 @@ class Problem:
         self._read_nodes()
         self.columns: tuple[str, ...] = self._columns()
         self.idle, self.requests = self._amounts()
-        self._profiles = NodeProfiles(self.nodes)
+        self.profiles = NodeProfiles(self.nodes)
         self._static: dict[tuple[Constraints, frozenset[inter_pod_affinity.Domain]], Flags] = {}
 
     # ---- candidates and victims ----
@@ -135,9 +135,12 @@ class Problem:
         idle = idle_amounts(self.snapshot)
         exact_idle = [[idle[n.name].get(c, 0) for n in self.nodes] for c in self.columns]
         exact_requests = [[c.template.get(name, 0) for c in self.classes] for name in self.columns]
+        #: By column: how many thousandths one unit of the arrays stands for.
+        self.scales: list[int] = []
         rows, columns = [], []
         for have, want in zip(exact_idle, exact_requests, strict=True):
             scale = _scale(have, want)
+            self.scales.append(scale)
             rows.append([v // scale for v in have])
             columns.append([-(-v // scale) for v in want])
         shape = (len(self.columns), len(self.nodes))
@@ -150,7 +153,7 @@ class Problem:
         found = self.classes[pod_class]
         key = (found.constraints, found.closed)
         if key not in self._static:
-            self._static[key] = self._profiles.passing(*key)
+            self._static[key] = self.profiles.passing(*key)
         return self._static[key]
 
 

@@ -77,7 +77,7 @@ _WORDS: dict[Action, str] = {
     Action.TOLERATE_TAINT: "tolerating taint {what} of node {subject}",
     Action.MATCH_NODE: "a node selector or affinity that node {subject} matches",
     Action.LIFT_ANTI_AFFINITY: "no anti-affinity between it and a pod near node {subject}",
-    Action.FREE_PORT: "the host port of {what} free on node {subject}",
+    Action.FREE_PORT: "host port {what} free on node {subject}",
     Action.RAISE_BUDGET: "{what} {amount} instead of {now}",
     Action.LOWER_THRESHOLD: "{what} {amount} instead of {now}",
     Action.WIDEN_SCOPE: "{what} that includes {subject}",

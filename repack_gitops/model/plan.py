@@ -109,6 +109,12 @@ class Stay:
         """The reason's detail."""
         return self.reason.detail
 
+    @property
+    def remedy(self) -> str:
+        """What would change it, in words; empty where nothing would."""
+        more = len(self.nearest) - 2
+        return " and ".join([*map(str, self.nearest[:2]), *([f"{more:,} more"] if more > 0 else [])])
+
 
 @dataclass(frozen=True, slots=True)
 class Fragmentation:

@@ -244,9 +244,16 @@ def _staying(evaluation: Evaluation) -> list[StayingNodes]:
     return [_staying_group(evaluation, code, nodes) for code, nodes in ordered]
 
 
+def example_of(evaluation: Evaluation, nodes: Sequence[str]) -> str:
+    """Return the one of ``nodes`` to show for all: the first that something would change, else the first."""
+    return next((n for n in nodes if evaluation.stays[n].nearest), nodes[0])
+
+
 def _staying_group(evaluation: Evaluation, code: Code, nodes: list[str]) -> StayingNodes:
-    example = evaluation.stays[nodes[0]].detail
-    message = f"{explain(code)}; {nodes[0]}: {example}" if example else explain(code)
+    shown = example_of(evaluation, nodes)
+    stay = evaluation.stays[shown]
+    message = f"{explain(code)}; {shown}: {stay.detail}" if stay.detail else explain(code)
+    message += f"; nearest change: {stay.remedy}" if stay.remedy else ""
     return StayingNodes(reason=code.value, message=message, node_count=len(nodes), nodes=nodes[:LISTED_NODES])
 
 

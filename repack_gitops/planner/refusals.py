@@ -42,6 +42,7 @@ class Refusals:
         self._numbers: dict[Cause, int] = {}
         self._static: dict[tuple[Constraints, frozenset[Domain]], Static] = {}
         self._dynamic: dict[int, Codes] = {}
+        self._counts: dict[int, list[int]] = {}
 
     def of(self, pod_class: int) -> Codes:
         """Return the number of the cause that closes every providing node to one more pod of the class, or OPEN.
@@ -88,8 +89,12 @@ class Refusals:
 
     def counted(self, pod_class: int, barred: int) -> tuple[Refusal, ...]:
         """Return how many receivers but ``barred`` each cause closes to the class, the largest number first."""
-        receivers = self._occupancy.receives.copy()
-        receivers[barred] = False
-        found = np.bincount(self.of(pod_class)[receivers] + 1, minlength=len(self.causes) + 1)[1:]
-        refusals = [Refusal(*self.causes[i], int(found[i])) for i in found.nonzero()[0]]
+        if pod_class not in self._counts:
+            numbers = self.of(pod_class)[self._occupancy.receives]
+            self._counts[pod_class] = np.bincount(numbers[numbers != OPEN], minlength=len(self.causes)).tolist()
+        found = dict(enumerate(self._counts[pod_class]))
+        own = int(self.of(pod_class)[barred])
+        if own != OPEN and self._occupancy.receives[barred]:
+            found[own] -= 1
+        refusals = [Refusal(*self.causes[i], count) for i, count in found.items() if count]
         return tuple(sorted(refusals, key=lambda r: (-r.count, r.code.value, r.what)))

@@ -7,7 +7,18 @@ import msgspec
 import pytest
 
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import (
+    Code,
+    Disruption,
+    Evaluation,
+    Fragmentation,
+    GroupImpact,
+    PodMove,
+    Reason,
+    Stay,
+    Step,
+    Verdict,
+)
 from repack_gitops.model.run import Condition, RunStatus
 from repack_gitops.model.status import (
     LISTED_NODES,
@@ -51,7 +62,7 @@ def evaluation(**changes: object) -> Evaluation:
             GroupImpact(("demo", "a"), JOB, 4, 2, 1, 1, 4),
             GroupImpact(("demo", "b"), JOB, 2, 1, 2, 4, 8),
         ),
-        stays={"n3": Reason(Code.RECEIVES, ""), "n5": Reason(Code.NO_CONTROLLER, "pod demo/x has no controller")},
+        stays={"n3": Stay(Reason(Code.RECEIVES, "")), "n5": Stay(Reason(Code.NO_CONTROLLER, "pod demo/x has no controller"))},
         scope_pod_groups=7,
         scope_nodes=6,
         warnings=("look here",),
@@ -86,8 +97,8 @@ def test_the_summary_holds_the_plan_in_numbers() -> None:
 
 
 def test_staying_nodes_are_grouped_largest_first_and_their_names_are_capped() -> None:
-    many = {f"m{i:03}": Reason(Code.NO_RECEIVER, f"why {i}") for i in range(50)}
-    groups = plan_status(evaluation(stays={"a": Reason(Code.RECEIVES, ""), **many})).staying_nodes
+    many = {f"m{i:03}": Stay(Reason(Code.NO_RECEIVER, f"why {i}")) for i in range(50)}
+    groups = plan_status(evaluation(stays={"a": Stay(Reason(Code.RECEIVES, "")), **many})).staying_nodes
     assert [(g.reason, g.node_count, len(g.nodes)) for g in groups] == [("NoReceiver", 50, LISTED_NODES), ("Receives", 1, 1)]
     assert groups[0].message == "no other occupied node can take all of its pods; m000: why 0"
     assert groups[1].message == "receives pods of freed nodes"

@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import Code, Disruption, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import Code, Disruption, Fragmentation, GroupImpact, PodMove, Reason, Stay, Step, Verdict
 from tests.unit.report.build import JOB, KINDS, Case, node, plan, pod, random_cluster, snapshot
 
 
@@ -97,7 +98,10 @@ def compact(nodes: int = 5) -> Case:
 def insufficient(gain: Fraction = Fraction(5)) -> Case:
     """Return a cluster whose best plan gains too little."""
     found = twelve_nodes()
-    below = Reason(Code.BELOW_THRESHOLD, "could take part in a plan, but the whole plan gains less than 10 points")
+    below = Stay(
+        Reason(Code.BELOW_THRESHOLD, "could take part in a plan, but the whole plan gains less than 10 points"),
+        nearest=(Change(Action.LOWER_THRESHOLD, "", "minFragImprovementPercent", 10, 5),),
+    )
     touched = {name for m in found.evaluation.moves for name in (m.from_node, m.to_node)}
     stays = {**found.evaluation.stays, **dict.fromkeys(touched, below)}
     empty: dict[str, Any] = {"steps": (), "impacts": (), "disruption": Disruption(), "after": found.evaluation.before}
@@ -114,7 +118,7 @@ def inexact(case: Case) -> Case:
 
 def with_stay(case: Case, code: Code) -> Case:
     """Return ``case`` with every staying node held back by ``code``."""
-    stays = {name: Reason(code, "because") for name in case.evaluation.stays}
+    stays = {name: Stay(Reason(code, "because")) for name in case.evaluation.stays}
     return Case(case.snapshot, replace(case.evaluation, stays=stays))
 
 
@@ -144,7 +148,14 @@ def renamed(case: Case, text: str) -> Case:
         strategy=e.strategy + text,
         steps=tuple(Step(s.node + text, tuple(move(m) for m in s.moves)) for s in e.steps),
         impacts=tuple(replace(i, key=(i.key[0] + text, i.key[1] + text), owner=owner(i.owner)) for i in e.impacts),
-        stays={name + text: Reason(r.code, r.detail + text) for name, r in e.stays.items()},
+        stays={
+            name + text: replace(
+                r,
+                reason=Reason(r.code, r.detail + text),
+                nearest=tuple(replace(c, subject=c.subject + text, what=c.what + text) for c in r.nearest),
+            )
+            for name, r in e.stays.items()
+        },
         warnings=(text, f"a warning {text}"),
     )
     nodes = tuple(replace(n, name=n.name + text) for n in case.snapshot.nodes)

@@ -1,0 +1,88 @@
+"""What `repack plan` and `repack explain` are asked about: a run, and a cluster as a file or live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repack_gitops.cli.options import kubernetes_options
+
+if TYPE_CHECKING:
+    from repack_gitops.model.cluster import ClusterSnapshot
+    from repack_gitops.model.run import RepackRun
+
+_MOST = 2**31 - 1
+_OPTIONS = (
+    click.option(
+        "--snapshot",
+        type=click.Path(path_type=Path),
+        help="A List as kubectl or `repack snapshot` prints it (.json, .yaml, .gz).",
+    ),
+    click.option("--run", "run_file", type=click.Path(path_type=Path), help="A RepackRun file with goal, scope and budget."),
+    click.option("--resource", help="Instead of --run: the extended resource, such as nvidia.com/gpu."),
+    click.option(
+        "--min-improvement",
+        type=click.IntRange(0, 100),
+        default=0,
+        show_default=True,
+        help="With --resource: least gain in percentage points.",
+    ),
+    click.option("--max-pod-groups", type=click.IntRange(0, _MOST), help="With --resource: most PodGroups touched."),
+    click.option("--max-cards", type=click.IntRange(0, _MOST), help="With --resource: most cards moved."),
+    click.option(
+        "--strategy", type=click.Choice(["Drain"]), default="Drain", show_default=True, help="How plans are searched."
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The options as they were given."""
+
+    snapshot: Path | None
+    run_file: Path | None
+    resource: str | None
+    min_improvement: int
+    max_pod_groups: int | None
+    max_cards: int | None
+    strategy: str
+    context: str | None
+    kubeconfig: Path | None
+
+    def check(self) -> None:
+        """Raise click.UsageError where options contradict each other."""
+        if (self.run_file is None) == (self.resource is None):
+            raise click.UsageError("give either --run FILE or --resource NAME")
+        limited = bool(self.min_improvement) or self.max_pod_groups is not None or self.max_cards is not None
+        if self.run_file is not None and limited:
+            raise click.UsageError("--max-pod-groups, --max-cards and --min-improvement go with --resource; edit the run file")
+        if self.snapshot is not None and (self.context or self.kubeconfig):
+            raise click.UsageError("give either --snapshot FILE or --context/--kubeconfig")
+        if self.snapshot is None and self.context is None and self.kubeconfig is None:
+            raise click.UsageError("give --snapshot FILE, --context NAME or --kubeconfig FILE")
+
+    def read(self) -> tuple[RepackRun, ClusterSnapshot, str]:
+        """Return the run, the cluster and its moment."""
+        # Only now what takes time to load: `repack --help` does without.
+        from repack_gitops.cli import planning
+
+        run = (
+            planning.run_from_file(self.run_file)
+            if self.run_file is not None
+            else planning.run_for_resource(str(self.resource), self.min_improvement, self.max_pod_groups, self.max_cards)
+        )
+        if self.snapshot is not None:
+            return run, *planning.snapshot_from_file(self.snapshot)
+        return run, *planning.snapshot_of_cluster(self.kubeconfig, self.context)
+
+
+def planning_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `Inputs` takes."""
+    command = kubernetes_options(command)
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, assert_never
 
@@ -18,6 +19,7 @@ from repack_gitops.planner.inquiry import Inquiry
 from repack_gitops.report.explanation import explanation_text
 
 Kind = Literal["node", "podgroup", "pod"]
+_FIELDS: Mapping[Kind | None, str] = {None: "stayingNodes", "node": "node", "podgroup": "podGroup", "pod": "pod"}
 
 
 def explained(snapshot: ClusterSnapshot, spec: RunSpec, kind: Kind | None, name: str, output: Literal["text", "json"]) -> str:
@@ -53,7 +55,7 @@ def _document(inquiry: Inquiry, kind: Kind | None, answer: Answer) -> dict[str, 
         "strategy": evaluation.strategy,
         "verdict": evaluation.verdict.value,
         "freedNodes": list(evaluation.freed_nodes),
-        {None: "stayingNodes", "podgroup": "podGroup"}.get(kind, kind): _plain(answer),
+        _FIELDS[kind]: _plain(answer),
     }
 
 

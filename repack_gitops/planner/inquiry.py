@@ -150,6 +150,7 @@ class Inquiry:
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
-    similar = get_close_matches(name, sorted(known), n=_SIMILAR)
+    names = sorted(known)
+    similar = [n for n in names if n.startswith(name)][:_SIMILAR] or get_close_matches(name, names, n=_SIMILAR)
     hint = f"Did you mean {' or '.join(similar)}?" if similar else "PodGroups and pods are named NS/NAME."
     return InvalidInput(f"the snapshot holds no {kind} {name}", hint=hint)

@@ -11,7 +11,7 @@ from repack_gitops.model.explanation import Answer, GroupAnswer, NodeAnswer, Pod
 from repack_gitops.model.plan import Evaluation, Stay, Verdict
 from repack_gitops.model.status import counted
 from repack_gitops.report.console import printed
-from repack_gitops.report.explanation_pods import pod_lines, receivers_lines
+from repack_gitops.report.explanation_pods import pod_lines, pods_lines, receivers_lines
 from repack_gitops.report.table_parts import stays_part
 from repack_gitops.report.terminal import Look, short_list
 from repack_gitops.report.words import workload
@@ -74,7 +74,7 @@ def _node(answer: NodeAnswer, evaluation: Evaluation, look: Look) -> list[list[T
     scope = [] if answer.in_scope else [look.text("outside scope.nodes", "yellow", indent=_INDENT)]
     return [
         [head, *_decided(answer, evaluation, look), *scope],
-        _titled("Its pods", [line for pod in answer.pods for line in pod_lines(pod, look)], look),
+        _titled("Its pods", pods_lines(answer.pods, look), look),
         _titled("Pods that this plan brings", _arriving(answer, look), look),
     ]
 
@@ -117,7 +117,7 @@ def _group(answer: GroupAnswer, evaluation: Evaluation, look: Look) -> list[list
     scope = "in scope of the run" if answer.in_scope else "outside scope.podGroups: none of its pods may move"
     lines = [facts, scope, _moved(answer)]
     head = [Text.assemble(name, "  ", of), *(line for text in lines for line in look.paragraph(look.text(text), _INDENT))]
-    return [head, _titled("Its pods", [line for pod in answer.members for line in pod_lines(pod, look)], look)]
+    return [head, _titled("Its pods", pods_lines(answer.members, look), look)]
 
 
 def _moved(answer: GroupAnswer) -> str:
@@ -133,9 +133,9 @@ def _moved(answer: GroupAnswer) -> str:
 
 # ---- a pod ----
 def _pod(answer: PodAnswer, evaluation: Evaluation, look: Look) -> list[list[Text]]:
-    head = pod_lines(answer, look, complete=False)
-    where = look.text(f"on node {answer.node}, PodGroup {answer.namespace}/{answer.pod_group or '–'}", indent=4)
+    head = pod_lines(answer, look)
+    group = f"of PodGroup {answer.namespace}/{answer.pod_group}" if answer.pod_group else "of no PodGroup"
     stay = evaluation.stays.get(answer.node)
     about = _titled(f"Its node {answer.node}", _stay(stay, look), look) if stay else []
     every = receivers_lines(answer.receivers, look, indent=_INDENT) if answer.receivers else []
-    return [[head[0], where, *head[1:]], _titled("Every other occupied node", every, look), about]
+    return [[head[0], look.text(group, "dim", indent=4), *head[1:]], _titled("Every other occupied node", every, look), about]

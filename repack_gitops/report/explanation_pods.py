@@ -14,16 +14,29 @@ from repack_gitops.report.terminal import Look, short_list
 _INDENT, _INNER = 2, 4
 
 
-def pod_lines(pod: PodAnswer, look: Look, *, complete: bool = True) -> list[Text]:
-    """Return one pod's lines; ``complete`` adds where it could go."""
+def pods_lines(pods: Sequence[PodAnswer], look: Look) -> list[Text]:
+    """Return what each pod may do, and where it could go; pods with the same answer tell it once."""
+    lines: list[Text] = []
+    told: dict[Receivers, str] = {}
+    for pod in pods:
+        lines += pod_lines(pod, look)
+        if pod.receivers is None or pod.move is not None:
+            continue
+        if pod.receivers in told:
+            lines.append(look.text(f"the same nodes as for {told[pod.receivers]}", indent=_INNER))
+        else:
+            told[pod.receivers] = f"{pod.namespace}/{pod.pod}"
+            lines += receivers_lines(pod.receivers, look, indent=_INNER)
+    return lines
+
+
+def pod_lines(pod: PodAnswer, look: Look) -> list[Text]:
+    """Return one pod with its fate."""
     head = Text.assemble(
         " " * _INDENT, look.text(f"{pod.namespace}/{pod.pod}", "bold"), "  ", look.text(counted(pod.cards, "card"), "dim"),
         "  ", look.text(f"on {pod.node}", "dim"),
     )  # fmt: skip
-    lines = [head, *look.paragraph(_fate(pod, look), _INNER)]
-    if complete and pod.receivers and pod.move is None:
-        lines += receivers_lines(pod.receivers, look, indent=_INNER)
-    return lines
+    return [head, *look.paragraph(_fate(pod, look), _INNER)]
 
 
 def _fate(pod: PodAnswer, look: Look) -> Text:

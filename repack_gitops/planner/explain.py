@@ -89,9 +89,11 @@ class _Explainer:
             return Stay(Reason(Code.NO_RECEIVER, "each of its pods fits somewhere, but not all together"), nearest=nearest)
         refusals = self._refusals.counted(homeless, node)
         receivers = sum(r.count for r in refusals)
+        if not receivers:
+            return Stay(Reason(Code.NO_RECEIVER, "no other node with pods that stay is left to receive its pods"))
         asked = counted(whole(self._problem.classes[homeless].template.get(self._problem.resource, 0)), "card")
-        why = f" ({', '.join(map(str, refusals))})" if refusals else ""
-        detail = f"no room for a pod of {asked} on the {counted(receivers, 'other occupied node')}{why}"
+        why = ", ".join(map(str, refusals))
+        detail = f"no room for a pod of {asked} on the {counted(receivers, 'other occupied node')} ({why})"
         return Stay(Reason(Code.NO_RECEIVER, detail), receivers, refusals, nearest)
 
     def _fits_elsewhere(self, pod_class: int, node: int) -> bool:

@@ -8,7 +8,7 @@ from typing import assert_never
 from rich.text import Text
 
 from repack_gitops.model.explanation import Answer, GroupAnswer, NodeAnswer, PodAnswer
-from repack_gitops.model.plan import Evaluation, Stay, Verdict
+from repack_gitops.model.plan import Code, Evaluation, Stay, Verdict
 from repack_gitops.model.status import counted
 from repack_gitops.report.console import printed
 from repack_gitops.report.explanation_pods import pod_lines, pods_lines, receivers_lines
@@ -71,7 +71,8 @@ def _node(answer: NodeAnswer, evaluation: Evaluation, look: Look) -> list[list[T
         look.text(f"node {answer.node}", "bold"), "  ", look.bar(answer.used, answer.capacity), "  ",
         look.text(f"{answer.used:,} of {counted(answer.capacity, 'card')} in use", "dim"),
     )  # fmt: skip
-    scope = [] if answer.in_scope else [look.text("outside scope.nodes", "yellow", indent=_INDENT)]
+    told = answer.in_scope or (answer.stay is not None and answer.stay.code is Code.NODE_OUT_OF_SCOPE)
+    scope = [] if told else [look.text("outside scope.nodes", "yellow", indent=_INDENT)]
     return [
         [head, *_decided(answer, evaluation, look), *scope],
         _titled("Its pods", pods_lines(answer.pods, look), look),
@@ -127,7 +128,7 @@ def _moved(answer: GroupAnswer) -> str:
         return "this plan moves none of its pods"
     moved = f"this plan moves {counted(answer.moved_pods, 'pod')} ({counted(answer.moved_cards, 'card')})"
     if answer.breached:
-        return f"{moved}, more than its slack: BREACH, all {counted(answer.footprint, 'card')} count as damaged"
+        return f"{moved}, more than its slack: BREACH, its whole {counted(answer.footprint, 'card')} count as damaged"
     return f"{moved}, within its slack"
 
 

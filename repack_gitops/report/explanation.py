@@ -97,10 +97,8 @@ def _stay(stay: Stay, look: Look) -> list[Text]:
 
 
 def _arriving(answer: NodeAnswer, look: Look) -> list[Text]:
-    return [
-        look.text(f"{m.namespace}/{m.pod}  {counted(m.cards, 'card')} from {m.from_node}", indent=_INDENT)
-        for m in answer.arriving
-    ]
+    moves = ((f"{m.namespace}/{m.pod}", counted(m.cards, "card"), m.from_node) for m in answer.arriving)
+    return [look.text(f"{pod}: {cards} from {source}", indent=_INDENT) for pod, cards, source in moves]
 
 
 def _titled(title: str, lines: Sequence[Text], look: Look) -> list[Text]:
@@ -128,7 +126,7 @@ def _moved(answer: GroupAnswer) -> str:
         return "this plan moves none of its pods"
     moved = f"this plan moves {counted(answer.moved_pods, 'pod')} ({counted(answer.moved_cards, 'card')})"
     if answer.breached:
-        return f"{moved}, more than its slack: BREACH, its whole {counted(answer.footprint, 'card')} count as damaged"
+        return f"{moved}, more than its slack: BREACH, all it holds counts as damaged ({counted(answer.footprint, 'card')})"
     return f"{moved}, within its slack"
 
 

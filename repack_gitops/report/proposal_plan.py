@@ -153,7 +153,8 @@ def _by_detail(evaluation: Evaluation, group: Staying) -> list[tuple[str, ...]]:
     found: dict[tuple[str, str], list[str]] = {}
     for node in group.nodes:
         stay = evaluation.stays[node]
-        found.setdefault((stay.detail, stay.remedy), []).append(code(node))
+        own = any(c.subject in (node, f"node {node}") for c in stay.nearest)
+        found.setdefault((stay.detail, "as above, for each of them" if own else stay.remedy), []).append(code(node))
     return [(prose(detail), ", ".join(names), _remedy(remedy)) for (detail, remedy), names in found.items()]
 
 

@@ -167,3 +167,16 @@ def test_the_same_facts_give_the_same_bytes() -> None:
     first, second = (documents.facts(build.plan(build.random_cluster(40))) for _ in range(2))
     assert pull_request_body(first) == pull_request_body(second)
     assert plan_markdown(first) == plan_markdown(second)
+
+
+def test_nodes_that_each_need_the_same_change_of_their_own_share_a_row() -> None:
+    case = cases.sixty_nodes()
+    stays = {
+        name: Stay(Reason(Code.NODE_OUT_OF_SCOPE, "left out"), nearest=(Change(Action.WIDEN_SCOPE, f"node {name}", "scope.nodes"),))
+        for name in case.evaluation.stays
+    }
+    text = plan_markdown(documents.facts(Case(case.snapshot, replace(case.evaluation, stays=stays))))
+    assert f"scope.nodes that includes node {min(stays)} |" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("| left out |"))
+    assert row.endswith("| as above, for each of them |")
+    assert all(f"`{name}`" in row for name in stays)

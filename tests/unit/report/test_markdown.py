@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from repack_gitops.model.change import Action, Change
+from repack_gitops.model.plan import Code, Reason, Stay
 from repack_gitops.report.machine_block import SCHEMA, machine_block, read_machine_block
 from repack_gitops.report.markdown import SMALLEST_LIMIT, plan_markdown, pull_request_body, pull_request_title
 from tests.unit.report import build, cases, documents
+from tests.unit.report.build import Case
 from tests.unit.report.reading import problems, shown
 from tests.unit.report.test_markup import HOSTILE
 
@@ -170,10 +173,9 @@ def test_the_same_facts_give_the_same_bytes() -> None:
 
 
 def test_nodes_that_each_need_the_same_change_of_their_own_share_a_row() -> None:
-    case = cases.sixty_nodes()
+    case, out = cases.sixty_nodes(), Reason(Code.NODE_OUT_OF_SCOPE, "left out")
     stays = {
-        name: Stay(Reason(Code.NODE_OUT_OF_SCOPE, "left out"), nearest=(Change(Action.WIDEN_SCOPE, f"node {name}", "scope.nodes"),))
-        for name in case.evaluation.stays
+        name: Stay(out, nearest=(Change(Action.WIDEN_SCOPE, f"node {name}", "scope.nodes"),)) for name in case.evaluation.stays
     }
     text = plan_markdown(documents.facts(Case(case.snapshot, replace(case.evaluation, stays=stays))))
     assert f"scope.nodes that includes node {min(stays)} |" in text

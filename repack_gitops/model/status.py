@@ -13,7 +13,7 @@ from typing import Literal, assert_never
 from msgspec import structs
 
 from repack_gitops.model.cluster import Key, Owner
-from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict
+from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Stay, Verdict
 from repack_gitops.model.run import (
     Condition,
     DisruptionStatus,
@@ -245,8 +245,14 @@ def _staying(evaluation: Evaluation) -> list[StayingNodes]:
 
 
 def example_of(evaluation: Evaluation, nodes: Sequence[str]) -> str:
-    """Return the one of ``nodes`` to show for all: the first that something would change, else the first."""
-    return next((n for n in nodes if evaluation.stays[n].nearest), nodes[0])
+    """Return the one of ``nodes`` to show for all: the one that the least would change, else the first."""
+    return min(nodes, key=lambda n: _distance(evaluation.stays[n]))
+
+
+def _distance(stay: Stay) -> tuple[bool, int, int]:
+    """Order by how much must change: nothing would do, how many changes, by how much the numbers in them must grow."""
+    growth = sum(abs((c.needed or 0) - (c.now or 0)) for c in stay.nearest)
+    return not stay.nearest, len(stay.nearest), growth
 
 
 def _staying_group(evaluation: Evaluation, code: Code, nodes: list[str]) -> StayingNodes:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import msgspec
 import pytest
 
+from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
 from repack_gitops.model.plan import (
     Code,
@@ -102,6 +103,18 @@ def test_staying_nodes_are_grouped_largest_first_and_their_names_are_capped() ->
     assert [(g.reason, g.node_count, len(g.nodes)) for g in groups] == [("NoReceiver", 50, LISTED_NODES), ("Receives", 1, 1)]
     assert groups[0].message == "no other occupied node can take all of its pods; m000: why 0"
     assert groups[1].message == "receives pods of freed nodes"
+
+
+def test_a_reason_is_shown_with_the_node_that_the_least_would_change() -> None:
+    def over(*needed: int) -> Stay:
+        changes = tuple(Change(Action.RAISE_BUDGET, "", "maxPerRun.podGroups", 4, n) for n in needed)
+        return Stay(Reason(Code.BUDGET_EXCEEDED, "too much"), nearest=changes)
+
+    stays = {"a": over(), "b": over(5, 5), "c": over(7), "d": over(6), "e": over(6)}
+    (group,) = plan_status(evaluation(stays=stays)).staying_nodes
+    assert group.message.endswith("; d: too much; nearest change: maxPerRun.podGroups 6 instead of 4")
+    (hopeless,) = plan_status(evaluation(stays={"a": over(), "b": over()})).staying_nodes
+    assert hopeless.message.endswith("; a: too much")
 
 
 def test_the_order_of_stays_does_not_matter() -> None:

@@ -19,7 +19,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 
 EXIT_CODES: Mapping[int, str] = {
-    0: "The command did what it says; for `repack plan` also when nothing is recommended.",
+    0: "The command did what it says; for `repack plan` and `repack explain` also when nothing is recommended.",
     InvalidInput.exit_code: "The command line or a file is invalid; nothing was written because of it.",
     ClusterUnavailable.exit_code: "The cluster cannot be reached, or its answer is incomplete.",
     GitFailed.exit_code: "Git or the forge refused for good; the message names the setting to change.",

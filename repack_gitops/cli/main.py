@@ -13,6 +13,7 @@ from repack_gitops import __version__
 from repack_gitops.cli.dispatch import dispatch_command
 from repack_gitops.cli.execute import execute_command
 from repack_gitops.cli.exit_codes import INTERRUPTED, OPERATING_SYSTEM, READER_GONE
+from repack_gitops.cli.explain import explain_command
 from repack_gitops.cli.plan import plan_command
 from repack_gitops.cli.propose import propose_command
 from repack_gitops.cli.secrets import scrubbed
@@ -38,7 +39,7 @@ def cli() -> None:
 
 
 #: In the order of their story. What takes time to load they load when they run, so that `repack --help` is quick.
-COMMANDS = (plan_command, snapshot_command, propose_command, dispatch_command, execute_command)
+COMMANDS = (plan_command, explain_command, snapshot_command, propose_command, dispatch_command, execute_command)
 for command in COMMANDS:
     cli.add_command(command)
 

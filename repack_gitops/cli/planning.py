@@ -111,7 +111,11 @@ def snapshot_of_cluster(kubeconfig: Path | None, context: str | None) -> tuple[C
 
 def judged(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions) -> Evaluation:
     """Return the evaluation of ``spec``, after the independent judge accepted it."""
-    evaluation = evaluate(snapshot, spec, options)
+    return checked(snapshot, spec, options, evaluate(snapshot, spec, options))
+
+
+def checked(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions, evaluation: Evaluation) -> Evaluation:
+    """Return ``evaluation``, after the independent judge accepted it."""
     problems = verify(snapshot, spec, evaluation, options)
     if problems:
         raise RepackError(f"the plan did not pass its own judge: {problems[0]}", hint="Please report this with the snapshot.")
@@ -139,11 +143,17 @@ def _planned(run: RepackRun, evaluation: Evaluation, now: str) -> RepackRun:
 
 
 def _table(run: RepackRun, snapshot: ClusterSnapshot, evaluation: Evaluation) -> str:
+    width, colour, unicode = terminal_look()
+    return plan_table(evaluation, run.spec, snapshot, width=width, colour=colour, unicode=unicode)
+
+
+def terminal_look() -> tuple[int, bool, bool]:
+    """Return the width of standard output, and whether it shows colour and more than ASCII."""
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns if terminal else _WIDTH_OF_A_FILE
     colour = terminal and not os.environ.get("NO_COLOR")
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    return plan_table(evaluation, run.spec, snapshot, width=width, colour=colour, unicode=unicode)
+    return width, colour, unicode
 
 
 def show(text: str) -> None:

@@ -64,7 +64,8 @@ def _described(command: click.Command) -> Iterator[str]:
 def _row(parameter: click.Parameter) -> tuple[str, str]:
     """Return what is written, and what it means."""
     if not isinstance(parameter, click.Option):
-        return f"`{parameter.make_metavar(click.Context(cli))}`", "see above"
+        written = parameter.make_metavar(click.Context(cli)).replace("|", "\\|")
+        return f"`{written}`", "see above"
     value = _value(parameter.type)
     names = ", ".join(f"`{name}`" for name in parameter.opts)
     return f"{names} {value}".strip(), f"{parameter.help}{_facts(parameter)}"

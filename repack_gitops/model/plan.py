@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from repack_gitops.model.budget_forecast import BudgetForecast
+from repack_gitops.model.change import Change
 from repack_gitops.model.cluster import Key, Owner
 
 
@@ -84,6 +85,58 @@ class Reason:
 
     def __str__(self) -> str:
         return f"{self.code.value}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How many receivers one filter closes; ``what`` is the resource that falls short, or the taint."""
+
+    code: Code
+    what: str
+    count: int
+
+    def __str__(self) -> str:
+        if self.code is Code.NODE_RESOURCES:
+            return f"{self.count:,} lack {self.what}"
+        return f"{self.count:,} {self.code.value}" + (f" ({self.what})" if self.what else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Why an occupied node is not freed.
+
+    Attributes
+    ----------
+    reason
+        What decided.
+    receivers
+        For NoReceiver with a pod that fits nowhere: how many other nodes could receive at all; else 0.
+    refusals
+        What closes each of them to that pod, the largest first; the counts add up to ``receivers``.
+    nearest
+        What would remove the reason; several changes only where all of them are needed, none where nothing would.
+    """
+
+    reason: Reason
+    receivers: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    nearest: tuple[Change, ...] = ()
+
+    @property
+    def code(self) -> Code:
+        """The reason's code."""
+        return self.reason.code
+
+    @property
+    def detail(self) -> str:
+        """The reason's detail."""
+        return self.reason.detail
+
+    @property
+    def remedy(self) -> str:
+        """What would change it, in words; empty where nothing would."""
+        more = len(self.nearest) - 2
+        return " and ".join([*map(str, self.nearest[:2]), *([f"{more:,} more"] if more > 0 else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +274,7 @@ class Evaluation:
     steps: tuple[Step, ...]
     disruption: Disruption
     impacts: tuple[GroupImpact, ...]
-    stays: Mapping[str, Reason]
+    stays: Mapping[str, Stay]
     scope_pod_groups: int
     scope_nodes: int
     improvement: Fraction = Fraction(0)

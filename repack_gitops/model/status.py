@@ -14,7 +14,7 @@ from msgspec import structs
 
 from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
-from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict, WorkloadRestart
+from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Stay, Verdict, WorkloadRestart
 from repack_gitops.model.run import (
     Condition,
     DisruptionStatus,
@@ -283,9 +283,22 @@ def _staying(evaluation: Evaluation) -> list[StayingNodes]:
     return [_staying_group(evaluation, code, nodes) for code, nodes in ordered]
 
 
+def example_of(evaluation: Evaluation, nodes: Sequence[str]) -> str:
+    """Return the one of ``nodes`` to show for all: the one that the least would change, else the first."""
+    return min(nodes, key=lambda n: _distance(evaluation.stays[n]))
+
+
+def _distance(stay: Stay) -> tuple[bool, int, int]:
+    """Order by how much must change: nothing would do, how many changes, by how much the numbers in them must grow."""
+    growth = sum(abs((c.needed or 0) - (c.now or 0)) for c in stay.nearest)
+    return not stay.nearest, len(stay.nearest), growth
+
+
 def _staying_group(evaluation: Evaluation, code: Code, nodes: list[str]) -> StayingNodes:
-    example = evaluation.stays[nodes[0]].detail
-    message = f"{explain(code)}; {nodes[0]}: {example}" if example else explain(code)
+    shown = example_of(evaluation, nodes)
+    stay = evaluation.stays[shown]
+    message = f"{explain(code)}; {shown}: {stay.detail}" if stay.detail else explain(code)
+    message += f"; nearest change: {stay.remedy}" if stay.remedy else ""
     return StayingNodes(reason=code.value, message=message, node_count=len(nodes), nodes=nodes[:LISTED_NODES])
 
 

@@ -28,10 +28,11 @@ _NEAR = 1e-9
 class DrainResult:
     """The steps found, and the state in which the search ended (for explanations)."""
 
-    def __init__(
-        self, steps: tuple[Step, ...], occupancy: Occupancy, over_budget: frozenset[int], over_quota: Mapping[int, Reason]
-    ) -> None:
-        self.steps, self.occupancy, self.over_budget, self.over_quota = steps, occupancy, over_budget, over_quota
+    def __init__(self, steps: tuple[Step, ...], search: _Search) -> None:
+        self.steps = steps
+        self.occupancy, self.around, self.ledger = search.occupancy, search.around, search.ledger
+        self.over_budget: frozenset[int] = frozenset(search.over_budget)
+        self.over_quota: Mapping[int, Reason] = search.over_quota
 
 
 def drain(problem: Problem) -> DrainResult:
@@ -40,16 +41,16 @@ def drain(problem: Problem) -> DrainResult:
     steps = []
     while (node := search.best()) is not None:
         steps.append(search.commit(node))
-    return DrainResult(tuple(steps), search.occupancy, frozenset(search.over_budget), search.over_quota)
+    return DrainResult(tuple(steps), search)
 
 
 class _Search:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._ledger = Ledger(problem.groups, problem.shares())
+        self.ledger = Ledger(problem.groups, problem.shares())
         self.occupancy = Occupancy(problem)
         self.around = Neighbourhood(problem.snapshot, problem.nodes)
-        self._candidates = Candidates(problem, self.occupancy, self.around, self._ledger.costs)
+        self._candidates = Candidates(problem, self.occupancy, self.around, self.ledger.costs)
         self._quotas = Quotas(problem.quota_rules, [[v.pod for v in victims] for victims in problem.victims])
         self.over_budget: set[int] = set()
         self.over_quota: dict[int, Reason] = {}
@@ -58,16 +59,16 @@ class _Search:
         """Return the candidate to empty next, or None when none is left."""
         self._drop_over_budget()
         alive = np.flatnonzero(self._candidates.alive)
-        costs = self._ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order, which is ten times as quick
+        costs = self.ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order, which is ten times as quick
         return int(alive[lowest_score(costs)]) if alive.size else None
 
     def _drop_over_budget(self) -> None:
         """Budgets and quotas only fill up, so what exceeds one now always will."""
-        budget, costs, over = self._problem.budget, self._ledger.costs, np.zeros(len(self._problem.nodes), dtype=bool)
+        budget, costs, over = self._problem.budget, self.ledger.costs, np.zeros(len(self._problem.nodes), dtype=bool)
         if budget.pod_groups is not None:
-            over |= costs[0] + self._ledger.groups_touched > budget.pod_groups
+            over |= costs[0] + self.ledger.groups_touched > budget.pod_groups
         if budget.cards is not None:
-            over |= costs[3] + self._ledger.cards_moved > budget.cards
+            over |= costs[3] + self.ledger.cards_moved > budget.cards
         for node in map(int, np.flatnonzero((over | self._quotas.exceeded) & self._candidates.alive)):
             self._candidates.drop(node)
             self.occupancy.certain[node] = True
@@ -88,7 +89,7 @@ class _Search:
         for receiver in receivers:
             self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
-        self._ledger.commit(node)
+        self.ledger.commit(node)
         self._quotas.commit(node)
         self._candidates.changed({node, *receivers}, tokens)
         return self._step(node, receivers)
@@ -97,7 +98,7 @@ class _Search:
         """Return where the victims go; if the search gives up, there is still the witness."""
         classes = tuple(v.pod_class for v in self._problem.victims[node])
         with self._candidates.company(node) as company:
-            found = first_placement(self.occupancy, classes, node, self._ledger.costs, company)
+            found = first_placement(self.occupancy, classes, node, self.ledger.costs, company)
         return found or self._candidates.receivers(node)
 
     def _step(self, node: int, receivers: tuple[int, ...]) -> Step:

@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model.cluster import ClusterSnapshot, Key
 from repack_gitops.model.options import PlannerOptions
-from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Stay, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.cascade.restarts import restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.disruption_budgets.forecast import forecast
-from repack_gitops.planner.drain import drain
-from repack_gitops.planner.explain import why_nodes_stay
+from repack_gitops.planner.drain import DrainResult, drain
+from repack_gitops.planner.explain import below_threshold, why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
 from repack_gitops.planner.warnings import before_planning, rollouts, waiting_pods
 
 
+@dataclass(frozen=True, slots=True)
+class Study:
+    """An evaluation with what it was made from; ``result`` is None where there was nothing to search for."""
+
+    evaluation: Evaluation
+    problem: Problem
+    result: DrainResult | None
+
+
 def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
     """Plan for ``spec`` on ``snapshot``; a pure function, the same to the byte for the same input.
+
+    Raises
+    ------
+    InvalidInput
+        When no node provides the goal's resource (a typing error, most often).
+    """
+    return study(snapshot, spec, options).evaluation
+
+
+def study(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Study:
+    """Evaluate, and keep what later questions are answered from.
 
     Raises
     ------
@@ -54,20 +74,20 @@ def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerO
         warnings=tuple(before_planning(problem)),
     )
     if before.occupied == before.optimal:
-        return base
+        return Study(base, problem, None)
     result = drain(problem)
-    return _judge(base, problem, result.steps, why_nodes_stay(problem, result), spec)
+    return Study(_judge(base, problem, result.steps, why_nodes_stay(problem, result), spec), problem, result)
 
 
 def _judge(
-    base: Evaluation, problem: Problem, steps: tuple[Step, ...], stays: dict[str, Reason], spec: RunTemplateSpec
+    base: Evaluation, problem: Problem, steps: tuple[Step, ...], stays: dict[str, Stay], spec: RunTemplateSpec
 ) -> Evaluation:
     after = replace(base.before, occupied=base.before.occupied - len(steps))
     gain = improvement(base.before, after)
     wanted = spec.goals[0].min_frag_improvement_percent
     if not steps or gain < wanted:
-        below = Reason(Code.BELOW_THRESHOLD, f"could take part in a plan, but the whole plan gains less than {wanted} points")
-        receivers = [name for name, reason in stays.items() if reason.code is Code.RECEIVES]
+        below = below_threshold(wanted, int(gain))
+        receivers = [name for name, stay in stays.items() if stay.code is Code.RECEIVES]
         stays = stays | dict.fromkeys((*receivers, *(s.node for s in steps)), below)
         return replace(base, verdict=Verdict.INSUFFICIENT, stays=dict(sorted(stays.items())), improvement=gain)
     moves = [m for s in steps for m in s.moves]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from repack_gitops.model.affinity import SpreadConstraint
 from repack_gitops.model.cluster import ClusterSnapshot, Node, Pod
+from repack_gitops.model.plan import Code
 from repack_gitops.planner.feasibility import inter_pod_affinity, pod_topology_spread
 from repack_gitops.planner.feasibility.inter_pod_affinity import Domain, matches_all
 from repack_gitops.planner.feasibility.placements import Placements
@@ -72,16 +73,27 @@ class Neighbourhood:
 
     def open_nodes(self, pod: Pod) -> Flags:
         """Return which nodes other pods leave open to ``pod``, which is on no node."""
-        flags = np.ones(len(self._nodes), dtype=bool)
+        flags = self._unspread(pod)
         self._join(flags, pod)
         for term in pod.relations.anti_affinity:
             self._close(flags, self._placements.matching(term))
         for _, holders in self._placements.repelling(pod):
             self._close(flags, holders)
+        return flags
+
+    def _unspread(self, pod: Pod) -> Flags:
+        """Return which nodes the pod's topology spread constraints leave open."""
+        flags = np.ones(len(self._nodes), dtype=bool)
         if pod.relations.spread:
             for constraint, counts in zip(pod.relations.spread, self._placements.spread_counts(pod), strict=True):
                 self._spread(flags, constraint, counts, pod)
         return flags
+
+    def refusing(self, pod: Pod) -> Iterator[tuple[Code, Flags]]:
+        """Yield the filters that close nodes to ``pod``, which is on no node, with those that the ones before leave open."""
+        apart = self._unspread(pod)
+        yield Code.POD_TOPOLOGY_SPREAD, ~apart
+        yield Code.INTER_POD_AFFINITY, apart & ~self.open_nodes(pod)
 
     def admits(self, pod: Pod, node: int) -> bool:
         """Tell the same about one node."""

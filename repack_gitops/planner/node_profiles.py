@@ -30,12 +30,17 @@ class NodeProfiles:
 
     def passing(self, demands: NodeDemands) -> Flags:
         """Return which nodes pass every filter that does not depend on where other pods are."""
+        first, group = self.kinds(demands)
+        verdicts = [static_reason(demands, self._nodes[int(i)]) is None for i in first]
+        return np.array(verdicts, dtype=bool)[group]
+
+    def kinds(self, demands: NodeDemands) -> tuple[Codes, Codes]:
+        """Return one node of every kind, and every node's kind: nodes of a kind get the same answer from every filter."""
         groups = self._state
         for codes in self._read(demands):
             groups = _merged(groups, codes)
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-        verdicts = [static_reason(demands, self._nodes[int(i)]) is None for i in first]
-        return np.array(verdicts, dtype=bool)[group]
+        return first.astype(np.int64), group.astype(np.int64)
 
     def _read(self, demands: NodeDemands) -> Iterable[Codes]:
         """Yield, as numbers per node, everything but its state that the filters read."""

@@ -34,6 +34,7 @@ class Occupancy:
             [(c, int(row[c])) for c in asked.nonzero()[0].tolist()]
             for row, asked in zip(problem.requests, self._asked, strict=True)
         ]
+        self._ports_taken: dict[int, Flags] = {}
         self._with_ports = [c for c, found in enumerate(problem.classes) if found.demands.constraints.host_ports]
         self._fits = self._first_fits()
 
@@ -59,6 +60,13 @@ class Occupancy:
         for pod_class in self._with_ports:
             if node_ports.why_not(self._problem.classes[pod_class].demands.constraints, held) is not None:
                 fits[pod_class, node] = False
+                self._ports_taken.setdefault(pod_class, np.zeros(len(self._problem.nodes), dtype=bool))[node] = True
+
+    def ports_taken(self, pod_class: int) -> Flags:
+        """Return on which nodes a host port of the class is taken; a view, not to be written to."""
+        if pod_class not in self._ports_taken:
+            self._ports_taken[pod_class] = np.zeros(len(self._problem.nodes), dtype=bool)
+        return self._ports_taken[pod_class]
 
     def fits(self, pod_class: int) -> Flags:
         """Return which nodes can take one pod of the class now; a view, not to be written to."""

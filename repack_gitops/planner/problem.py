@@ -75,7 +75,7 @@ class Problem:
         self._read_nodes()
         self.columns: tuple[str, ...] = self._columns()
         self.idle, self.requests = self._amounts()
-        self._profiles = NodeProfiles(self.nodes)
+        self.profiles = NodeProfiles(self.nodes)
         self._static: dict[NodeDemands, Flags] = {}
 
     # ---- candidates and victims ----
@@ -147,9 +147,12 @@ class Problem:
             idle[name].update(amounts)
         exact_idle = [[idle[n.name].get(c, 0) for n in self.nodes] for c in self.columns]
         exact_requests = [[c.template.get(name, 0) for c in self.classes] for name in self.columns]
+        #: By column: how many thousandths one unit of the arrays stands for.
+        self.scales: list[int] = []
         rows, columns = [], []
         for have, want in zip(exact_idle, exact_requests, strict=True):
             scale = _scale(have, want)
+            self.scales.append(scale)
             rows.append([v // scale for v in have])
             columns.append([-(-v // scale) for v in want])
         shape = (len(self.columns), len(self.nodes))
@@ -161,7 +164,7 @@ class Problem:
         """Return which nodes pass every filter that does not depend on the plan; cached by demands."""
         demands = self.classes[pod_class].demands
         if demands not in self._static:
-            self._static[demands] = self._profiles.passing(demands)
+            self._static[demands] = self.profiles.passing(demands)
         return self._static[demands]
 
 

@@ -141,31 +141,42 @@ def moves(evaluation: Evaluation, most: int | None = None) -> str:
 
 
 def stays(groups: Sequence[Staying], *, examples: bool = True) -> str:
-    """Return why other occupied nodes stay, by reason, with one example each."""
+    """Return why other occupied nodes stay, by reason, with one example each and what would change it."""
     if not groups:
         return ""
     if not examples:
         return table(["Nodes:", "Why they stay"], [(f"{len(g.nodes):,}", g.words) for g in groups])
-    rows = [(f"{len(g.nodes):,}", g.words, _example(g.nodes[0], g.example)) for g in groups]
-    return table(["Nodes:", "Why they stay", "For example"], rows)
+    return table(["Nodes:", "Why they stay", "For example", "What would change it there"], map(_stay, groups))
+
+
+def _stay(group: Staying) -> tuple[str, ...]:
+    names = f"<br>{_names(group.nodes)}" if len(group.nodes) > 1 else ""
+    return f"{len(group.nodes):,}", group.words + names, _example(group.shown, group.example), _remedy(group.remedy)
 
 
 def every_stay(evaluation: Evaluation, groups: Sequence[Staying]) -> str:
     """Return each staying node with its own reason, collapsed by kind of reason."""
     return "\n\n".join(
         details(
-            f"{group.words} ({counted(len(group.nodes), 'node')})", table(["Reason", "Nodes"], _by_detail(evaluation, group))
+            f"{group.words} ({counted(len(group.nodes), 'node')})",
+            table(["Reason", "Nodes", "What would change it"], _by_detail(evaluation, group)),
         )
         for group in groups
     )
 
 
-def _by_detail(evaluation: Evaluation, group: Staying) -> list[tuple[str, str]]:
+def _by_detail(evaluation: Evaluation, group: Staying) -> list[tuple[str, ...]]:
     """Nodes with the very same detail share a row: thousands of receivers would be thousands of equal lines."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for node in group.nodes:
-        found.setdefault(evaluation.stays[node].detail, []).append(code(node))
-    return [(prose(detail), ", ".join(names)) for detail, names in found.items()]
+        stay = evaluation.stays[node]
+        own = any(c.subject in (node, f"node {node}") for c in stay.nearest)
+        found.setdefault((stay.detail, "as above, for each of them" if own else stay.remedy), []).append(code(node))
+    return [(prose(detail), ", ".join(names), _remedy(remedy)) for (detail, remedy), names in found.items()]
+
+
+def _remedy(text: str) -> str:
+    return prose(text) if text else "–"
 
 
 def _example(node: str, detail: str) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-
-from rich.console import Console
-from rich.text import Text
 
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.report import table_parts as parts
+from repack_gitops.report.console import printed
 from repack_gitops.report.table_budgets import budgets_part
 from repack_gitops.report.table_restarts import restarts_part
 from repack_gitops.report.terminal import Look
@@ -55,26 +52,4 @@ def plan_table(
         parts.hints_part(evaluation, look),
         parts.next_part(evaluation, next_steps, look),
     ]
-    return _rendered([part for part in found if part], look, colour=colour)
-
-
-def _rendered(found: Sequence[Sequence[Text]], look: Look, *, colour: bool) -> str:
-    output = io.StringIO()
-    # An empty environment: NO_COLOR, TERM and COLUMNS are the caller's business, or the bytes would depend on them.
-    console = Console(
-        file=output,
-        width=look.width,
-        color_system="standard" if colour else None,
-        force_terminal=colour,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        legacy_windows=False,
-        _environ={},
-    )
-    for i, part in enumerate(found):
-        if i:
-            console.print(Text())
-        for line in part:
-            console.print(line)
-    return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
+    return printed([part for part in found if part], look, colour=colour)

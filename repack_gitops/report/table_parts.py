@@ -13,7 +13,7 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.status import counted, points, verdict_message
 from repack_gitops.report.advice import advice
 from repack_gitops.report.layout import NodeLayout, layout
-from repack_gitops.report.terminal import Look, columns
+from repack_gitops.report.terminal import Look, columns, short_list
 from repack_gitops.report.words import Staying, breaches, cards, disruption_sentence, staying_groups, workload, worst_first
 
 _STYLE = {Verdict.RECOMMENDED: "bold green", Verdict.NO_FRAGMENTATION: "bold", Verdict.INSUFFICIENT: "bold yellow"}
@@ -162,20 +162,9 @@ def _stay(group: Staying, look: Look) -> list[Text]:
     lines = look.paragraph(look.text(group.words), 8, f"{len(group.nodes):>6,}")
     told = bool(group.example) and group.code is not Code.RECEIVES
     if len(group.nodes) > 1 or not told:
-        lines.append(look.text(_names(group.nodes, look.width - 8), "dim", indent=8))
-    return lines + (look.paragraph(look.text(f"{group.nodes[0]}: {group.example}", "dim"), 8) if told else [])
-
-
-def _names(names: Sequence[str], width: int) -> str:
-    """As many names as fit on a line, and the number of the others."""
-    shown = ""
-    for i, name in enumerate(names):
-        rest = f" and {len(names) - i - 1:,} more" if i < len(names) - 1 else ""
-        longer = f"{shown}, {name}" if shown else name
-        if shown and len(longer + rest) > width:
-            return f"{shown} and {len(names) - i:,} more"
-        shown = longer
-    return shown
+        lines.append(look.text(short_list(group.nodes, look.width - 8), "dim", indent=8))
+    lines += look.paragraph(look.text(f"{group.shown}: {group.example}", "dim"), 8) if told else []
+    return lines + (look.paragraph(look.text(f"nearest change: {group.remedy}", "dim"), 8) if group.remedy else [])
 
 
 def warnings_part(evaluation: Evaluation, look: Look) -> list[Text]:

@@ -99,3 +99,15 @@ def _line(row: Sequence[Text], widths: Sequence[int], right: frozenset[int], ind
         line.append(" " * _GAP if i < len(widths) - 1 else "")
     line.rstrip()
     return line
+
+
+def short_list(names: Sequence[str], width: int) -> str:
+    """Return as many names as fit on a line, and the number of the others."""
+    shown = ""
+    for i, name in enumerate(names):
+        rest = f" and {len(names) - i - 1:,} more" if i < len(names) - 1 else ""
+        longer = f"{shown}, {name}" if shown else name
+        if shown and len(longer + rest) > width:
+            return f"{shown} and {len(names) - i:,} more"
+        shown = longer
+    return shown

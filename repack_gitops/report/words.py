@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.plan import Code, Evaluation, GroupImpact, Step
-from repack_gitops.model.status import counted, explain
+from repack_gitops.model.status import counted, example_of, explain
 
 
 @dataclass(frozen=True, slots=True)
 class Staying:
-    """Nodes that stay for one reason; ``example`` is the detail of the first."""
+    """Nodes that stay for one reason; ``example`` is the detail of node ``shown``, ``remedy`` what would change it."""
 
     code: Code
     nodes: tuple[str, ...]
+    shown: str
     example: str
+    remedy: str
 
     @property
     def words(self) -> str:
@@ -30,7 +32,13 @@ def staying_groups(evaluation: Evaluation) -> tuple[Staying, ...]:
     for node in sorted(evaluation.stays):
         groups.setdefault(evaluation.stays[node].code, []).append(node)
     ordered = sorted(groups.items(), key=lambda g: (-len(g[1]), g[0].value))
-    return tuple(Staying(code, tuple(nodes), evaluation.stays[nodes[0]].detail) for code, nodes in ordered)
+    return tuple(_staying(evaluation, code, tuple(nodes)) for code, nodes in ordered)
+
+
+def _staying(evaluation: Evaluation, code: Code, nodes: tuple[str, ...]) -> Staying:
+    shown = example_of(evaluation, nodes)
+    stay = evaluation.stays[shown]
+    return Staying(code, nodes, shown, stay.detail, stay.remedy)
 
 
 def workload(owner: Owner | None, key: Key) -> str:

@@ -6,7 +6,8 @@ filters through arrays (``planner.occupancy``, ``planner.topology``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from repack_gitops.model.cluster import Amounts, ClusterSnapshot, HostPort, Key, Node, Pod
 from repack_gitops.model.plan import Reason
@@ -69,11 +70,12 @@ class ClusterState:
         self._around = Surroundings(snapshot, PodDemands(snapshot), self._placements)
         self._idle = {n.name: dict(n.allocatable) for n in snapshot.nodes}
         self._residents: dict[str, dict[Key, Pod]] = {n.name: {} for n in snapshot.nodes}
+        #: Where every pod is, and what it is charged there.
+        self._on: dict[Key, tuple[str, Amounts]] = {}
         for pod in snapshot.pods:
             node = pod.node or pod.nominated_node
             if pod.active and node in self._residents:
-                self._residents[node][pod.key] = pod
-                _charge(self._idle[node], pod.requests, 1)
+                self._put(pod, node, pod.requests)
 
     @classmethod
     def of(cls, snapshot: ClusterSnapshot) -> ClusterState:
@@ -81,17 +83,39 @@ class ClusterState:
         return cls(snapshot)
 
     def remove(self, pod: Pod) -> None:
-        """Take ``pod`` off its node."""
-        node = pod.node or pod.nominated_node or ""
-        if self._residents.get(node, {}).pop(pod.key, None) is not None:
-            _charge(self._idle[node], pod.requests, -1)
+        """Take ``pod`` off the node where it is now; nothing if it is on none."""
+        found = self._on.pop(pod.key, None)
+        if found is not None:
+            node, amounts = found
+            del self._residents[node][pod.key]
+            _charge(self._idle[node], amounts, -1)
             self._placements.remove(pod)
 
     def place(self, pod: Pod, node: str) -> None:
         """Put the replacement of ``pod``, which was removed, on ``node``."""
-        self._residents[node][pod.key] = pod
-        _charge(self._idle[node], pod.template, 1)
+        self._put(pod, node, pod.template)
         self._placements.place(pod, node)
+
+    @contextmanager
+    def without(self, pod: Pod) -> Iterator[None]:
+        """Take ``pod`` off its node meanwhile."""
+        found = self._on.get(pod.key)
+        self.remove(pod)
+        try:
+            yield
+        finally:
+            if found is not None:
+                self._put(pod, *found)
+                self._placements.place(pod, found[0])
+
+    def idle(self, node: str) -> Amounts:
+        """Return what is idle on ``node``, in thousandths; negative where it is overcommitted."""
+        return self._idle[node]
+
+    def _put(self, pod: Pod, node: str, amounts: Amounts) -> None:
+        self._residents[node][pod.key] = pod
+        self._on[pod.key] = (node, amounts)
+        _charge(self._idle[node], amounts, 1)
 
     def why_not(self, pod: Pod, node: Node) -> Reason | None:
         """Return why ``pod``, which is on no node, cannot be put on ``node``, or None; the first filter that says no."""

@@ -7,8 +7,20 @@ import msgspec
 import pytest
 
 from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
+from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import (
+    Code,
+    Disruption,
+    Evaluation,
+    Fragmentation,
+    GroupImpact,
+    PodMove,
+    Reason,
+    Stay,
+    Step,
+    Verdict,
+)
 from repack_gitops.model.run import Condition, RunStatus
 from repack_gitops.model.status import (
     LISTED_NODES,
@@ -52,7 +64,7 @@ def evaluation(**changes: object) -> Evaluation:
             GroupImpact(("demo", "a"), JOB, 4, 2, 1, 1, 4),
             GroupImpact(("demo", "b"), JOB, 2, 1, 2, 4, 8),
         ),
-        stays={"n3": Reason(Code.RECEIVES, ""), "n5": Reason(Code.NO_CONTROLLER, "pod demo/x has no controller")},
+        stays={"n3": Stay(Reason(Code.RECEIVES, "")), "n5": Stay(Reason(Code.NO_CONTROLLER, "pod demo/x has no controller"))},
         scope_pod_groups=7,
         scope_nodes=6,
         warnings=("look here",),
@@ -94,11 +106,23 @@ def test_every_budget_that_selects_a_moved_pod_is_listed() -> None:
 
 
 def test_staying_nodes_are_grouped_largest_first_and_their_names_are_capped() -> None:
-    many = {f"m{i:03}": Reason(Code.NO_RECEIVER, f"why {i}") for i in range(50)}
-    groups = plan_status(evaluation(stays={"a": Reason(Code.RECEIVES, ""), **many})).staying_nodes
+    many = {f"m{i:03}": Stay(Reason(Code.NO_RECEIVER, f"why {i}")) for i in range(50)}
+    groups = plan_status(evaluation(stays={"a": Stay(Reason(Code.RECEIVES, "")), **many})).staying_nodes
     assert [(g.reason, g.node_count, len(g.nodes)) for g in groups] == [("NoReceiver", 50, LISTED_NODES), ("Receives", 1, 1)]
     assert groups[0].message == "no other occupied node can take all of its pods; m000: why 0"
     assert groups[1].message == "receives pods of freed nodes"
+
+
+def test_a_reason_is_shown_with_the_node_that_the_least_would_change() -> None:
+    def over(*needed: int) -> Stay:
+        changes = tuple(Change(Action.RAISE_BUDGET, "", "maxPerRun.podGroups", 4, n) for n in needed)
+        return Stay(Reason(Code.BUDGET_EXCEEDED, "too much"), nearest=changes)
+
+    stays = {"a": over(), "b": over(5, 5), "c": over(7), "d": over(6), "e": over(6)}
+    (group,) = plan_status(evaluation(stays=stays)).staying_nodes
+    assert group.message.endswith("; d: too much; nearest change: maxPerRun.podGroups 6 instead of 4")
+    (hopeless,) = plan_status(evaluation(stays={"a": over(), "b": over()})).staying_nodes
+    assert hopeless.message.endswith("; a: too much")
 
 
 def test_the_order_of_stays_does_not_matter() -> None:

@@ -91,6 +91,10 @@ SHAPES = (
 )
 
 
+#: Full and constrained: many nodes are stuck.
+CROWDED = Shape(nodes=(3, 8), sizes=(2, 3, 4), fill=0.85, constrained=0.5, immovable=0.03, tight_cpu=0.5, limited=0.1)
+
+
 @dataclass(frozen=True)
 class Case:
     """A snapshot with the run to plan on it."""
@@ -104,6 +108,11 @@ def random_case(seed: int) -> Case:
     """Return case number ``seed``; its shape is drawn too."""
     random = Random(seed)
     return Case(seed, *_draw(random, random.choice(SHAPES)))
+
+
+def crowded_case(seed: int) -> Case:
+    """Return a case in which many nodes are stuck."""
+    return Case(seed, *_draw(Random(seed), CROWDED))
 
 
 def unlimited_case(seed: int) -> Case:

@@ -23,7 +23,7 @@ def moves_with(receiver: dict[str, object], constraints: Constraints) -> bool:
     evaluation = plan(cluster([node("a"), node("b", **receiver)], pods))
     if not evaluation.steps:
         assert evaluation.stays["a"].code is Code.NO_RECEIVER
-        assert "1 by node constraints" in evaluation.stays["a"].detail
+        assert "no room for a pod of 1 card on the 1 other occupied node (1 " in evaluation.stays["a"].detail
     return bool(evaluation.steps)
 
 

@@ -173,5 +173,5 @@ class TestReason:
         evaluation = plan(cluster(nodes, [*pods, pod("e", "e", 8, owner=None)]))
         assert evaluation.stays["a"].detail == (
             "no room for a pod of 4 cards on the 4 other occupied nodes "
-            "(1 by node constraints, 2 lack nvidia.com/gpu, 1 lack cpu)"
+            "(2 lack nvidia.com/gpu, 1 lack cpu, 1 NodeUnschedulable)"
         )

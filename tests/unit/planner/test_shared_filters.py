@@ -31,7 +31,7 @@ class TestHostPorts:
         ]
         evaluation = plan(cluster([node("a"), node("b")], pods))
         if not evaluation.steps:
-            assert "host ports" in evaluation.stays["a"].detail
+            assert "1 NodePorts" in evaluation.stays["a"].detail
         return bool(evaluation.steps)
 
     @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ class TestHostPorts:
         pods += [pod("big", "c", 6, owner=None), pod("full", "d", 8, owner=None)]
         snapshot = cluster([node(n) for n in "abcd"], pods)
         assert targets(snapshot) == {"p": "c"}
-        assert "host ports" in plan(snapshot).stays["b"].detail
+        assert "1 NodePorts" in plan(snapshot).stays["b"].detail
 
     def test_a_port_of_the_pods_own_node_does_not_matter(self) -> None:
         port = holding(HostPort(80, "TCP", ALL))

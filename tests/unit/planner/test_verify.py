@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, HostPort, Owner, PodGroup, Taint
-from repack_gitops.model.plan import Code, Disruption, Evaluation, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import Code, Disruption, Evaluation, PodMove, Reason, Stay, Step, Verdict
 from repack_gitops.planner import Envelope, PlannerOptions, evaluate
 from repack_gitops.planner import verify as verify_module
 from repack_gitops.planner.verify import verify
@@ -97,8 +97,8 @@ MUTATIONS: dict[str, Evaluation] = {
     "impacts: minAvailable": replace(GOOD, impacts=(replace(GOOD.impacts[0], min_available=0), *GOOD.impacts[1:])),
     "impacts: footprint": replace(GOOD, impacts=(replace(GOOD.impacts[0], footprint_cards=0), *GOOD.impacts[1:])),
     "stays: a node missing": replace(GOOD, stays={n: r for n, r in GOOD.stays.items() if n != "e"}),
-    "stays: a freed node": replace(GOOD, stays={**GOOD.stays, "a": Reason(Code.RECEIVES, "")}),
-    "stays: a node without pods": replace(GOOD, stays={**GOOD.stays, "f": Reason(Code.RECEIVES, "")}),
+    "stays: a freed node": replace(GOOD, stays={**GOOD.stays, "a": Stay(Reason(Code.RECEIVES, ""))}),
+    "stays: a node without pods": replace(GOOD, stays={**GOOD.stays, "f": Stay(Reason(Code.RECEIVES, ""))}),
     "scope: PodGroups": replace(GOOD, scope_pod_groups=99),
     "scope: nodes": replace(GOOD, scope_nodes=99),
 }

@@ -6,8 +6,21 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, Node, Owner, Pod, PodGroup
-from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import (
+    Code,
+    Disruption,
+    Evaluation,
+    Fragmentation,
+    GroupImpact,
+    PodMove,
+    Reason,
+    Refusal,
+    Stay,
+    Step,
+    Verdict,
+)
 
 NPU = "huawei.com/ascend-1980"
 CAPACITY = 8
@@ -20,10 +33,27 @@ KINDS = (
 )
 JOB = KINDS[0]
 _STAYS = (
-    (Code.NO_RECEIVER, "no room for a pod of 4 cards on the 11 other occupied nodes (9 lack huawei.com/ascend-1980)"),
-    (Code.POD_GROUP_OUT_OF_SCOPE, "PodGroup serving/search is out of scope"),
-    (Code.NO_CONTROLLER, "pod dev/notebook has no controller; evicted, it would be lost"),
-    (Code.BUDGET_EXCEEDED, "emptying it would exceed maxPerRun (20 PodGroups, 64 cards)"),
+    Stay(
+        Reason(
+            Code.NO_RECEIVER,
+            "no room for a pod of 4 cards on the 11 other occupied nodes (9 lack huawei.com/ascend-1980, 2 NodeUnschedulable)",
+        ),
+        11,
+        (Refusal(Code.NODE_RESOURCES, "huawei.com/ascend-1980", 9), Refusal(Code.NODE_UNSCHEDULABLE, "", 2)),
+        (Change(Action.FREE_RESOURCE, "ascend-node-01", "huawei.com/ascend-1980", 2_000, 4_000),),
+    ),
+    Stay(
+        Reason(Code.POD_GROUP_OUT_OF_SCOPE, "PodGroup serving/search is out of scope"),
+        nearest=(Change(Action.WIDEN_SCOPE, "PodGroup serving/search", "scope.podGroups"),),
+    ),
+    Stay(
+        Reason(Code.NO_CONTROLLER, "pod dev/notebook has no controller; evicted, it would be lost"),
+        nearest=(Change(Action.USE_CONTROLLER, "pod dev/notebook"),),
+    ),
+    Stay(
+        Reason(Code.BUDGET_EXCEEDED, "emptying it would exceed maxPerRun (20 PodGroups, 64 cards)"),
+        nearest=(Change(Action.RAISE_BUDGET, "", "maxPerRun.podGroups", 20, 21),),
+    ),
 )
 
 
@@ -57,7 +87,7 @@ def snapshot(nodes: Sequence[Node], pods: Sequence[Pod]) -> ClusterSnapshot:
     return ClusterSnapshot(*ordered, pod_groups=groups)
 
 
-def plan(view: ClusterSnapshot, most: int | None = None, slack: int = 2, stays: Mapping[str, Reason] | None = None) -> Case:
+def plan(view: ClusterSnapshot, most: int | None = None, slack: int = 2, stays: Mapping[str, Stay] | None = None) -> Case:
     """Return ``view`` with a simple plan: empty the least used nodes while their pods fit the fullest others."""
     used = {n.name: view.used(n.name, NPU) // 1000 for n in view.nodes}
     size = {n.name: n.allocatable.get(NPU, 0) // 1000 for n in view.nodes}
@@ -90,7 +120,7 @@ def _moves(view: ClusterSnapshot, name: str, used: dict[str, int], size: Mapping
 
 
 def _evaluation(
-    view: ClusterSnapshot, steps: tuple[Step, ...], receiving: set[str], slack: int, stays: Mapping[str, Reason] | None
+    view: ClusterSnapshot, steps: tuple[Step, ...], receiving: set[str], slack: int, stays: Mapping[str, Stay] | None
 ) -> Evaluation:
     occupied = [n.name for n in view.nodes if view.used(n.name, NPU)]
     providing = sum(1 for n in view.nodes if n.allocatable.get(NPU))
@@ -116,8 +146,8 @@ def _evaluation(
     )
 
 
-def _stay(index: int, name: str, receiving: set[str]) -> Reason:
-    return Reason(Code.RECEIVES, "it takes pods of this plan") if name in receiving else Reason(*_STAYS[index % len(_STAYS)])
+def _stay(index: int, name: str, receiving: set[str]) -> Stay:
+    return Stay(Reason(Code.RECEIVES, "it takes pods of this plan")) if name in receiving else _STAYS[index % len(_STAYS)]
 
 
 def _impacts(view: ClusterSnapshot, steps: Sequence[Step], slack: int) -> tuple[GroupImpact, ...]:

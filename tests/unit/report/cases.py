@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
+from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
 from repack_gitops.model.plan import (
     Code,
@@ -17,6 +18,7 @@ from repack_gitops.model.plan import (
     GroupImpact,
     PodMove,
     Reason,
+    Stay,
     Step,
     Verdict,
     WorkloadRestart,
@@ -144,7 +146,10 @@ def compact(nodes: int = 5) -> Case:
 def insufficient(gain: Fraction = Fraction(5)) -> Case:
     """Return a cluster whose best plan gains too little."""
     found = twelve_nodes()
-    below = Reason(Code.BELOW_THRESHOLD, "could take part in a plan, but the whole plan gains less than 10 points")
+    below = Stay(
+        Reason(Code.BELOW_THRESHOLD, "could take part in a plan, but the whole plan gains less than 10 points"),
+        nearest=(Change(Action.LOWER_THRESHOLD, "", "minFragImprovementPercent", 10, 5),),
+    )
     touched = {name for m in found.evaluation.moves for name in (m.from_node, m.to_node)}
     stays = {**found.evaluation.stays, **dict.fromkeys(touched, below)}
     empty: dict[str, Any] = {"steps": (), "impacts": (), "disruption": Disruption(), "after": found.evaluation.before}
@@ -161,7 +166,7 @@ def inexact(case: Case) -> Case:
 
 def with_stay(case: Case, code: Code) -> Case:
     """Return ``case`` with every staying node held back by ``code``."""
-    stays = {name: Reason(code, "because") for name in case.evaluation.stays}
+    stays = {name: Stay(Reason(code, "because")) for name in case.evaluation.stays}
     return Case(case.snapshot, replace(case.evaluation, stays=stays))
 
 
@@ -191,7 +196,14 @@ def renamed(case: Case, text: str) -> Case:
         strategy=e.strategy + text,
         steps=tuple(Step(s.node + text, tuple(move(m) for m in s.moves)) for s in e.steps),
         impacts=tuple(replace(i, key=(i.key[0] + text, i.key[1] + text), owner=owner(i.owner)) for i in e.impacts),
-        stays={name + text: Reason(r.code, r.detail + text) for name, r in e.stays.items()},
+        stays={
+            name + text: replace(
+                r,
+                reason=Reason(r.code, r.detail + text),
+                nearest=tuple(replace(c, subject=c.subject + text, what=c.what + text) for c in r.nearest),
+            )
+            for name, r in e.stays.items()
+        },
         warnings=(text, f"a warning {text}"),
         disruption_budgets=tuple(
             replace(b, namespace=b.namespace + text, name=b.name + text, message=b.message + text) for b in BUDGETS

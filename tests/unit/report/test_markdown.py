@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from repack_gitops.model.change import Action, Change
+from repack_gitops.model.plan import Code, Reason, Stay
 from repack_gitops.report.evaluation import evaluation_markdown
 from repack_gitops.report.machine_block import SCHEMA, machine_block, read_machine_block
 from repack_gitops.report.markdown import SMALLEST_LIMIT, plan_markdown, pull_request_body, pull_request_title
 from tests.unit.report import build, cases, documents
+from tests.unit.report.build import Case
 from tests.unit.report.reading import problems, shown
 from tests.unit.report.test_markup import HOSTILE
 
@@ -168,6 +171,18 @@ def test_the_same_facts_give_the_same_bytes() -> None:
     first, second = (documents.facts(build.plan(build.random_cluster(40))) for _ in range(2))
     assert pull_request_body(first) == pull_request_body(second)
     assert plan_markdown(first) == plan_markdown(second)
+
+
+def test_nodes_that_each_need_the_same_change_of_their_own_share_a_row() -> None:
+    case, out = cases.sixty_nodes(), Reason(Code.NODE_OUT_OF_SCOPE, "left out")
+    stays = {
+        name: Stay(out, nearest=(Change(Action.WIDEN_SCOPE, f"node {name}", "scope.nodes"),)) for name in case.evaluation.stays
+    }
+    text = plan_markdown(documents.facts(Case(case.snapshot, replace(case.evaluation, stays=stays))))
+    assert f"scope.nodes that includes node {min(stays)} |" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("| left out |"))
+    assert row.endswith("| as above, for each of them |")
+    assert all(f"`{name}`" in row for name in stays)
 
 
 def test_budgets_are_a_table_and_what_holds_the_plan_up_comes_first() -> None:

@@ -195,17 +195,15 @@ class DisruptionStatus(Document, frozen=True):
 
 
 class RestartStatus(Document, frozen=True):
-    """What the plan makes restart of one workload, where that is more than its moves, or where evictions are counted."""
+    """What restarts of one workload, where that is more than its moves, or where its controller counts evictions."""
 
     namespace: str
     owner: OwnerRef
-    unit: Annotated[str, Meta(description="The largest unit created again: Pod, Partition, Task, Role, Group, Job or JobSet.")]
+    unit: Annotated[str, Meta(description="Created again as a whole: Pod, Partition, Task, Role, Group, Job or JobSet.")]
     moved_pods: Count
-    restarting_pods: Annotated[Count, Meta(description="Pods that restart in all, moved ones among them.")]
+    restarting_pods: Annotated[Count, Meta(description="All pods that restart, moved ones among them.")]
     outside_moves: Annotated[Count, Meta(description="Pods that restart though no move names them.")] = 0
-    retries_left: Annotated[
-        Count | None, Meta(description="Evictions the workload survives after the plan; absent where nothing counts them.")
-    ] = None
+    retries_left: Annotated[Count | None, Meta(description="Evictions it survives after the plan; absent: not counted.")] = None
     last_retry: Annotated[bool, Meta(description="Whether the next eviction or failure ends the workload.")] = False
 
 

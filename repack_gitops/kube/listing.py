@@ -16,6 +16,7 @@ from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import TERMINAL_PHASES, Node, PodDisruptionBudget
 from repack_gitops.model.decode import decode_budget, decode_node
 from repack_gitops.model.decode_pod import PodDecoder, Shared
+from repack_gitops.model.kept_annotations import keep_annotations
 
 PAGE = 500
 #: etcd forgets a version after five minutes by default; a list that is too slow for that three times will not succeed.
@@ -140,7 +141,7 @@ def _page(api: ApiServer, resource: Resource, decoder: msgspec.json.Decoder[Page
 
 def _drop_annotations(item: Any) -> None:
     if isinstance(item, wire.Wire):
-        wire.keep_annotations(item.metadata)  # type: ignore[attr-defined]
+        keep_annotations(item.metadata)  # type: ignore[attr-defined]
 
 
 def _required(api: ApiServer, resource: Resource) -> list[Any]:

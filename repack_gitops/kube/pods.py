@@ -10,6 +10,7 @@ from repack_gitops.kube.resources import PODS
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import Pod
 from repack_gitops.model.decode_pod import decode_pod
+from repack_gitops.model.kept_annotations import keep_annotations
 
 _pod = msgspec.json.Decoder(wire.Pod)
 
@@ -21,5 +22,5 @@ def get_pod(api: ApiServer, namespace: str, name: str) -> Pod | None:
     if answer.code == 404:
         return None
     item: wire.Pod = decode(answer, _pod, request.what)
-    wire.keep_annotations(item.metadata)
+    keep_annotations(item.metadata)
     return decode_pod(item)

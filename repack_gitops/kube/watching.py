@@ -15,6 +15,7 @@ from repack_gitops.kube.interface import PodEvent, WatchExpired
 from repack_gitops.kube.resources import PODS
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.decode_pod import PodDecoder
+from repack_gitops.model.kept_annotations import keep_annotations
 
 #: How much longer than its ``timeoutSeconds`` a watch may stay silent before it counts as broken.
 GRACE = 5.0
@@ -105,7 +106,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _pod_event(event: _Event, decoder: PodDecoder) -> PodEvent:
     item = _pod.decode(event.object)
-    wire.keep_annotations(item.metadata)
+    keep_annotations(item.metadata)
     version = _versioned.decode(event.object).metadata.resource_version
     return PodEvent(event.type, decoder.pod(item), version)  # type: ignore[arg-type]
 

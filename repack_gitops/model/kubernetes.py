@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import field
 
 from repack_gitops.model.kubernetes_base import (
@@ -21,7 +20,6 @@ from repack_gitops.model.kubernetes_base import (
     SelectorRequirement,
     Wire,
 )
-from repack_gitops.model.protection import PROTECTING
 
 #: Names of kubernetes_base that are names of this module too; its own need no list.
 __all__ = ["UNREADABLE", "LabelSelector", "ObjectMeta", "OwnerReference", "Quantity", "SelectorRequirement", "Wire"]
@@ -330,24 +328,6 @@ class VolcanoJob(Wire, frozen=True):
     metadata: ObjectMeta
     spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
     status: VolcanoJobStatus = field(default_factory=VolcanoJobStatus)
-
-
-#: Annotations that planning reads; all others are dropped, since people keep secrets and manifests in them.
-KEPT_ANNOTATIONS = frozenset(
-    {
-        "scheduling.k8s.io/group-name",
-        "kubernetes.io/config.mirror",
-        "volcano.sh/task-spec",
-        *PROTECTING,
-    }
-)
-
-
-def keep_annotations(meta: ObjectMeta) -> None:
-    """Drop every annotation of a freshly decoded object but KEPT_ANNOTATIONS."""
-    if meta.annotations is not None:
-        kept = {name: value for name, value in meta.annotations.items() if name in KEPT_ANNOTATIONS}
-        msgspec.structs.force_setattr(meta, "annotations", kept or None)
 
 
 class ListMeta(Wire, frozen=True):

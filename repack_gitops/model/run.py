@@ -27,6 +27,7 @@ from repack_gitops.model.fields import (
     Seconds,
     Timestamp,
 )
+from repack_gitops.model.restart_status import OwnerRef, RestartStatus
 
 API_VERSION: Final = "repack.volcano.sh/v1alpha1"
 KIND: Final = "RepackRun"
@@ -140,14 +141,6 @@ class RunSpec(RunTemplateSpec, frozen=True, kw_only=True):
     mode: Annotated[Literal["DryRun", "Execute"], Meta(description="DryRun only plans; Execute evicts.")]
 
 
-class OwnerRef(Document, frozen=True):
-    """The direct workload controller of a PodGroup."""
-
-    api_version: str
-    kind: str
-    name: str
-
-
 class MovedPod(Document, frozen=True):
     """A planned move of one pod."""
 
@@ -192,19 +185,6 @@ class DisruptionStatus(Document, frozen=True):
     damaged_cards: Annotated[Count, Meta(description="Cards moved within slack, plus whole footprints beyond it.")]
     moved_cards: Count
     moved_pods: Count
-
-
-class RestartStatus(Document, frozen=True):
-    """What restarts of one workload, where that is more than its moves, or where its controller counts evictions."""
-
-    namespace: str
-    owner: OwnerRef
-    unit: Annotated[str, Meta(description="Created again as a whole: Pod, Partition, Task, Role, Group, Job or JobSet.")]
-    moved_pods: Count
-    restarting_pods: Annotated[Count, Meta(description="All pods that restart, moved ones among them.")]
-    outside_moves: Annotated[Count, Meta(description="Pods that restart though no move names them.")] = 0
-    retries_left: Annotated[Count | None, Meta(description="Evictions it survives after the plan; absent: not counted.")] = None
-    last_retry: Annotated[bool, Meta(description="Whether the next eviction or failure ends the workload.")] = False
 
 
 class StayingNodes(Document, frozen=True):

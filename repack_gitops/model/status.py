@@ -14,17 +14,17 @@ from msgspec import structs
 
 from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
-from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Stay, Verdict, WorkloadRestart
+from repack_gitops.model.code_words import explain
+from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Stay, Verdict
+from repack_gitops.model.restart_status import OwnerRef, restart_status
 from repack_gitops.model.run import (
     Condition,
     DisruptionStatus,
     Move,
     MovedPod,
-    OwnerRef,
     PlanStatus,
     PlanSummary,
     ResolvedScope,
-    RestartStatus,
     RunStatus,
     StayingNodes,
 )
@@ -32,61 +32,6 @@ from repack_gitops.model.run import (
 Phase = Literal["Pending", "Running", "Succeeded", "Failed"]
 #: Most node names a status lists per reason; the count beside them is always complete.
 LISTED_NODES = 20
-
-_WORDS: dict[Code, str] = {
-    Code.OTHER_SCHEDULER: "a pod on it is not scheduled by Volcano",
-    Code.NO_POD_GROUP: "a pod on it belongs to no PodGroup",
-    Code.POD_GROUP_NOT_FOUND: "the PodGroup of a pod on it was not found",
-    Code.POD_GROUP_OUT_OF_SCOPE: "a PodGroup on it may not be moved by this run",
-    Code.NO_CONTROLLER: "a pod on it has no controller that would recreate it",
-    Code.UNKNOWN_CONTROLLER: "a pod on it has a controller that is not known to recreate evicted pods",
-    Code.OWNER_NOT_FOUND: "the owner of a pod on it was not found",
-    Code.DAEMON_SET: "a DaemonSet's pod on it uses the resource",
-    Code.MIRROR_POD: "a mirror pod on it uses the resource",
-    Code.TERMINATING: "a pod on it is already terminating",
-    Code.FATAL_POLICY: "an eviction would end a workload on it",
-    Code.CASCADING_POLICY: "an eviction would restart more of a workload than the pod",
-    Code.LAST_RETRY: "an eviction would use up the last retry of a workload on it",
-    Code.UNKNOWN_POLICY: "a workload on it has a rule for evictions that is not known",
-    Code.UNSUPPORTED_CONSTRAINT: "a pod on it has a constraint that a snapshot does not decide",
-    Code.QUEUE_CLOSED: "the queue of a pod on it would not let a replacement in",
-    Code.QUEUE_OVER_CAPABILITY: "the queue of a pod on it holds more than its capability",
-    Code.DO_NOT_DISRUPT: "an annotation on it, a pod or a PodGroup forbids to disrupt it",
-    Code.TOO_YOUNG: "a pod on it is younger than minPodAge",
-    Code.PRIORITY_TOO_HIGH: "a pod on it has a higher priority than maxPriority",
-    Code.LOCAL_STORAGE: "a pod on it has data on the node's disk",
-    Code.RECENTLY_MOVED: "a workload on it was moved not long ago",
-    Code.NODE_OUT_OF_SCOPE: "outside the run's node scope",
-    Code.NO_RECEIVER: "no other occupied node can take all of its pods",
-    Code.BUDGET_EXCEEDED: "emptying it would exceed maxPerRun",
-    Code.NAMESPACE_CAP_EXCEEDED: "emptying it would exceed maxPodsPerNamespace",
-    Code.OWNER_CAP_EXCEEDED: "emptying it would exceed maxPodsPerOwner",
-    Code.SEVERAL_DISRUPTION_BUDGETS: "several PodDisruptionBudgets select a pod on it, so that it can never be evicted",
-    Code.DISRUPTION_BUDGET_FORBIDS: "a PodDisruptionBudget never lets a pod on it go",
-    Code.DISRUPTION_BUDGET_EXCEEDED: "emptying it would need more disruptions than a PodDisruptionBudget allows now",
-    Code.RECEIVES: "receives pods of freed nodes",
-    Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
-    Code.NODE_NOT_READY: "not ready",
-    Code.NODE_UNSCHEDULABLE: "cordoned",
-    Code.TAINT_TOLERATION: "has a taint that is not tolerated",
-    Code.NODE_AFFINITY: "does not match a pod's node selector or affinity",
-    Code.NODE_PORTS: "a host port is taken",
-    Code.NODE_RESOURCES: "has too little idle",
-    Code.INTER_POD_AFFINITY: "affinity or anti-affinity between pods forbids it",
-    Code.POD_TOPOLOGY_SPREAD: "a pod's topology spread constraint forbids it",
-    Code.VOLUME_BINDING: "a pod's volume cannot be used elsewhere, or it is not known where",
-    Code.VOLUME_ZONE: "a pod's volume lives in another zone",
-    Code.VOLUME_RESTRICTIONS: "a pod's ReadWriteOncePod volume is in use",
-    Code.NODE_VOLUME_LIMITS: "its CSI driver attaches no more volumes",
-    Code.NODE_GROUP: "a pod's queue does not use its node group",
-    Code.SIBLING_DEVICES: "a pod on it holds a share of a card, so whole cards cannot be counted",
-    Code.NOT_OCCUPIED: "uses none of the resource",
-}
-
-
-def explain(code: Code) -> str:
-    """Return what ``code`` says about a node, as words that complete "this node stays: ..."."""
-    return _WORDS[code]
 
 
 def counted(number: int, noun: str) -> str:
@@ -215,7 +160,7 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         staying_nodes=_staying(evaluation),
         warnings=list(evaluation.warnings),
         disruption_budgets=[budget_status(b) for b in evaluation.disruption_budgets],
-        restarts=[_restart(r) for r in evaluation.restarts],
+        restarts=[restart_status(r) for r in evaluation.restarts],
     )
 
 
@@ -258,20 +203,6 @@ def _disruption(disruption: Disruption) -> DisruptionStatus:
         damaged_cards=disruption.damaged_cards,
         moved_cards=disruption.moved_cards,
         moved_pods=disruption.moved_pods,
-    )
-
-
-def _restart(restart: WorkloadRestart) -> RestartStatus:
-    owner = restart.owner
-    return RestartStatus(
-        namespace=restart.namespace,
-        owner=OwnerRef(api_version=owner.api_version, kind=owner.kind, name=owner.name),
-        unit=restart.unit,
-        moved_pods=restart.moved_pods,
-        restarting_pods=restart.restarting_pods,
-        outside_moves=restart.outside_moves,
-        retries_left=restart.retries_left,
-        last_retry=restart.last_retry,
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from repack_gitops.model.code_words import explain
 from repack_gitops.model.explanation import Closed, PodAnswer, Receivers
 from repack_gitops.model.plan import Code
-from repack_gitops.model.status import counted, explain
+from repack_gitops.model.status import counted
 from repack_gitops.report.terminal import Look, short_list
 
 _INDENT, _INNER = 2, 4

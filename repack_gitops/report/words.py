@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from repack_gitops.model.cluster import Key, Owner
+from repack_gitops.model.code_words import explain
 from repack_gitops.model.plan import Code, Evaluation, GroupImpact, Step
-from repack_gitops.model.status import counted, example_of, explain
+from repack_gitops.model.status import counted, example_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ import msgspec
 
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
+from repack_gitops.model.kept_annotations import keep_annotations
 from repack_gitops.model.kinds import KINDS
-from repack_gitops.model.kubernetes import Wire, keep_annotations
+from repack_gitops.model.kubernetes import Wire
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.run import Goal, MaxPerRun, RunTemplateSpec

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from repack_gitops.model.restart_status import OwnerRef
 from repack_gitops.model.run import (
     Goal,
     Move,
     MovedPod,
-    OwnerRef,
     PlanStatus,
     PlanSummary,
     RepackRun,

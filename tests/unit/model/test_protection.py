@@ -10,6 +10,7 @@ import pytest
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
+from repack_gitops.model.kept_annotations import keep_annotations
 from repack_gitops.model.protection import CLUSTER_AUTOSCALER, KARPENTER, OURS
 from tests.unit.planner.objects import group_object, node_object, pod_object
 
@@ -22,7 +23,7 @@ def read(annotations: dict[str, str], kind: str) -> ClusterSnapshot:
         if found["kind"] == kind:
             found["metadata"].setdefault("annotations", {}).update(annotations)
         item: Any = msgspec.convert(found, wire.KINDS[found["apiVersion"], found["kind"]])
-        wire.keep_annotations(item.metadata)
+        keep_annotations(item.metadata)
         decoded.append(item)
     return build_snapshot(decoded)
 

@@ -9,6 +9,7 @@ import pytest
 from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
+from repack_gitops.model.code_words import explain
 from repack_gitops.model.plan import (
     Code,
     Disruption,
@@ -28,7 +29,6 @@ from repack_gitops.model.status import (
     complete,
     counted,
     dry_run_status,
-    explain,
     failed,
     pending,
     phase_of,

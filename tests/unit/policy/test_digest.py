@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from repack_gitops.model.documents import read_policy
+from repack_gitops.model.restart_status import OwnerRef
 from repack_gitops.model.run import (
     Eviction,
     Goal,
     MaxPerRun,
     Move,
     MovedPod,
-    OwnerRef,
     PlanStatus,
     PlanSummary,
     ResolvedScope,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model.options import Envelope, PlannerOptions
 from repack_gitops.model.policy import Guardrails, GuardrailsSpec, PolicyMetadata, PolicySpec, RunTemplate, Trigger
+from repack_gitops.model.restart_status import OwnerRef
 from repack_gitops.model.run import (
     EvictionPhase,
     EvictionStatus,
     Move,
-    OwnerRef,
     PlacementPhase,
     PlacementStatus,
     PlanStatus,

@@ -9,7 +9,7 @@ import pytest
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.kubernetes import KINDS
+from repack_gitops.model.kinds import KINDS
 from repack_gitops.model.owners import (
     BatchJob,
     ExitCodes,

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.kept_annotations import keep_annotations
+from repack_gitops.model.kinds import KINDS
 from repack_gitops.model.protection import CLUSTER_AUTOSCALER, KARPENTER, OURS
 from tests.unit.planner.objects import group_object, node_object, pod_object
 
@@ -22,7 +22,7 @@ def read(annotations: dict[str, str], kind: str) -> ClusterSnapshot:
     for found in objects:
         if found["kind"] == kind:
             found["metadata"].setdefault("annotations", {}).update(annotations)
-        item: Any = msgspec.convert(found, wire.KINDS[found["apiVersion"], found["kind"]])
+        item: Any = msgspec.convert(found, KINDS[found["apiVersion"], found["kind"]])
         keep_annotations(item.metadata)
         decoded.append(item)
     return build_snapshot(decoded)
@@ -82,5 +82,5 @@ def test_several_annotations_on_a_pod_name_one() -> None:
 def test_local_volumes(volume: dict[str, Any], local: str) -> None:
     found = pod_object("p", "a", 1, spec={"volumes": [{"name": "v", **volume}]})
     objects = [node_object("a"), found, group_object("p")]
-    snapshot = build_snapshot(msgspec.convert(o, wire.KINDS[o["apiVersion"], o["kind"]]) for o in objects)
+    snapshot = build_snapshot(msgspec.convert(o, KINDS[o["apiVersion"], o["kind"]]) for o in objects)
     assert snapshot.pods[0].local_volumes == ((local,) if local else ())

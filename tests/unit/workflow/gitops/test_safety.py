@@ -13,7 +13,7 @@ from repack_gitops.errors import TryAgain
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.documents import read_run
-from repack_gitops.model.kubernetes import KINDS
+from repack_gitops.model.kinds import KINDS
 from repack_gitops.model.run import EvictionPhase, EvictionStatus, RepackRun, RunStatus
 from repack_gitops.model.status import advance, complete, plan_status
 from repack_gitops.model.writing import to_yaml

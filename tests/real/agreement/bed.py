@@ -1,0 +1,67 @@
+"""The control plane of the agreement test: both schedulers, quick clients, and an ear behind each scheduler's filters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.testbed.control_plane import ControlPlane
+
+#: Nothing but what decides feasibility, and our ear after all of it.
+VOLCANO_CONF = """\
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: proportion
+  - name: nodegroup
+    arguments:
+      strict: false
+- plugins:
+  - name: extender
+    arguments:
+      extender.urlPrefix: {url}
+      extender.httpTimeout: 10s
+      extender.predicateVerb: predicate
+      extender.onSessionCloseVerb: close
+      extender.ignorable: false
+"""
+
+
+def kube_scheduler_conf(url: str) -> str:
+    """Return kube-scheduler's own defaults plus the extender; preemption is off, since a probe must not evict."""
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "clientConnection": {"kubeconfig": "kubeconfig", "qps": 1000, "burst": 1000},
+        "leaderElection": {"leaderElect": False},
+        "percentageOfNodesToScore": 100,
+        "profiles": [
+            {"schedulerName": "default-scheduler", "plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}
+        ],
+        "extenders": [
+            {"urlPrefix": url, "filterVerb": "filter", "nodeCacheCapable": True, "httpTimeout": "10s", "weight": 1}
+        ],
+    }
+    return json.dumps(document)
+
+
+def start_bed(start: Callable[..., ControlPlane], url: str, folder: Path) -> ControlPlane:
+    """Start the control plane.
+
+    Nodes of cases have no kubelet and no KWOK: they keep the conditions they were created with. So the node controller
+    must wait for heartbeats longer than any test runs, and a new node must not be tainted before it is looked at.
+    """
+    configuration = folder / "kube-scheduler.json"
+    configuration.write_text(kube_scheduler_conf(url))
+    flags = {
+        "kube-apiserver": ["--disable-admission-plugins=TaintNodesByCondition"],
+        "kube-controller-manager": ["--node-monitor-grace-period=10h", "--kube-api-qps=500", "--kube-api-burst=500"],
+        "kube-scheduler": [f"--config={configuration}"],
+    }
+    conf = VOLCANO_CONF.format(url=url)
+    return start(kube_scheduler=True, webhooks=False, scheduler_conf=conf, flags=flags, schedule_period="200ms")

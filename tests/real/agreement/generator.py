@@ -1,0 +1,39 @@
+"""A seed becomes a case: the same one on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from tests.real.agreement.case import Case
+from tests.real.agreement.draft import Draft, draft
+from tests.real.agreement.kinds_nodes import node_affinity, node_ports, node_ready, node_unschedulable, taint_toleration
+from tests.real.agreement.kinds_pods import inter_pod_affinity, topology_spread
+from tests.real.agreement.kinds_resources import node_resources_fit, pod_level_resources
+
+#: By filter: how a case comes to exercise it, and how often.
+KINDS: Mapping[str, tuple[Callable[[Draft], None], int]] = {
+    "NodeAffinity": (node_affinity, 3),
+    "TaintToleration": (taint_toleration, 3),
+    "NodeUnschedulable": (node_unschedulable, 1),
+    "NodeNotReady": (node_ready, 1),
+    "NodePorts": (node_ports, 2),
+    "NodeResourcesFit": (node_resources_fit, 4),
+    "PodLevelResources": (pod_level_resources, 1),
+    "InterPodAffinity": (inter_pod_affinity, 5),
+    "PodTopologySpread": (topology_spread, 5),
+}
+
+
+def case_of(seed: int) -> Case:
+    """Return the case of ``seed``: one kind of constraint mostly, up to three."""
+    rng = Random(seed)
+    made = draft(rng)
+    names = list(KINDS)
+    wanted = rng.choices(names, [KINDS[n][1] for n in names], k=rng.choice((1, 1, 1, 2, 2, 3)))
+    if "NodeResourcesFit" in wanted:  # its containers may ask for more than a whole pod may say
+        wanted = [name for name in wanted if name != "PodLevelResources"]
+    kinds = tuple(name for name in names if name in wanted)
+    for kind in kinds:
+        KINDS[kind][0](made)
+    return Case(seed, kinds, tuple(made.nodes), tuple(made.residents), made.probe, tuple(made.others), made.binds)

@@ -8,8 +8,9 @@ and says when a session ends. So one pending probe shows the verdict on every no
 from __future__ import annotations
 
 import json
+import re
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Condition, Thread
 from typing import Any, Self
 
@@ -20,6 +21,9 @@ Key = tuple[str, str]
 REFUSED = "the agreement test only looks"
 #: Volcano's code for "this node will not do".
 UNSCHEDULABLE = 2
+_TASK_NAME = re.compile(rb'"Name":"([^"]+)"')
+_TASK_NAMESPACE = re.compile(rb'"Namespace":"([^"]+)"')
+_NODE_NAME = re.compile(rb'"Name":"([^"]+)"')
 
 
 class Notes:
@@ -104,7 +108,7 @@ class Extender:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(ThreadingTCPServer):
     daemon_threads = True
     block_on_close = False
     notes: Notes
@@ -115,34 +119,44 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(StreamRequestHandler):
+    """Just enough HTTP for Go's client, on kept-alive connections.
+
+    Volcano sends the whole node with all its pods for every question, thousands of times a minute, so that is searched
+    and not parsed.
+    """
+
     server: _Server
+    disable_nagle_algorithm = True
 
-    def do_POST(self) -> None:
-        """Answer a scheduler."""
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = {"/filter": self._filter, "/predicate": self._predicate, "/close": self._close}[self.path](body)
-        data = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+    def handle(self) -> None:
+        """Answer questions until the scheduler hangs up."""
+        while start := self.rfile.readline():
+            length = 0
+            while (line := self.rfile.readline()) not in {b"\r\n", b""}:
+                name, _, value = line.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            answer = json.dumps(self._answer(start.split()[1], self.rfile.read(length))).encode()
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Keep quiet."""
+    def _answer(self, path: bytes, body: bytes) -> Object:
+        if path == b"/filter":
+            return self._filter(json.loads(body))
+        if path == b"/predicate":
+            return self._predicate(body)
+        self.server.notes.session_ends()
+        return {}
 
     def _filter(self, body: Object) -> Object:
         meta = body["Pod"]["metadata"]
         kept = self.server.notes.kube_asks((meta["namespace"], meta["name"]), body["NodeNames"])
         return {"NodeNames": kept, "FailedNodes": {n: REFUSED for n in body["NodeNames"] if n not in kept}}
 
-    def _predicate(self, body: Object) -> Object:
-        task, node = body["task"], body["node"]
-        leaving = any(found["Pod"]["metadata"].get("deletionTimestamp") for found in (node["Tasks"] or {}).values())
-        may = self.server.notes.volcano_asks((task["Namespace"], task["Name"]), node["Name"], leaving)
+    def _predicate(self, body: bytes) -> Object:
+        task, _, node = body.partition(b',"node":{')
+        name, namespace, on = _TASK_NAME.search(task), _TASK_NAMESPACE.search(task), _NODE_NAME.match(node)
+        if name is None or namespace is None or on is None:
+            raise ValueError(f"Volcano asks in words that are new: {body[:500]!r}")
+        leaving = b'"deletionTimestamp":' in node
+        may = self.server.notes.volcano_asks((namespace[1].decode(), name[1].decode()), on[1].decode(), leaving)
         return {} if may else {"status": REFUSED, "code": UNSCHEDULABLE}
-
-    def _close(self, body: Object) -> Object:
-        self.server.notes.session_ends()
-        return {}

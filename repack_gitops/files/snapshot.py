@@ -19,7 +19,8 @@ from repack_gitops.files.snapshot_writer import write_snapshot
 from repack_gitops.files.yaml_lists import yaml_items
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.kubernetes import KINDS, UNREADABLE, ObjectMeta, Wire, keep_annotations
+from repack_gitops.model.kinds import KINDS
+from repack_gitops.model.kubernetes import UNREADABLE, ObjectMeta, Wire, keep_annotations
 
 __all__ = ["read_objects", "read_snapshot", "write_snapshot"]
 

@@ -12,7 +12,8 @@ import msgspec
 import yaml
 
 from repack_gitops.files.atomic import replacing
-from repack_gitops.model.kubernetes import KINDS, ObjectMeta, Wire
+from repack_gitops.model.kinds import KINDS
+from repack_gitops.model.kubernetes import ObjectMeta, Wire
 
 Layout = Literal["json", "yaml"]
 

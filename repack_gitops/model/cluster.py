@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from repack_gitops.model.affinity import AffinityTerm, Namespaces, SpreadConstraint
 from repack_gitops.model.labels import LabelSelector
+from repack_gitops.model.node_terms import NodeTerm
+from repack_gitops.model.storage import ClaimUse, Storage
 
 #: Resource name -> thousandths; entries of zero are left out.
 Amounts = Mapping[str, int]
@@ -49,23 +52,6 @@ class Toleration:
         return bool(self.key) and self.operator in ("", "Equal") and self.value == taint.value
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRequirement:
-    """One expression of a node selector term: the label operators and the numeric Gt and Lt."""
-
-    key: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NodeTerm:
-    """One node selector term: expressions over labels and over fields, joined by AND."""
-
-    expressions: tuple[NodeRequirement, ...] = ()
-    fields: tuple[NodeRequirement, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class HostPort:
     """A port a pod takes on its node; ``0.0.0.0`` stands for all addresses."""
@@ -94,15 +80,15 @@ class Constraints:
 
 
 @dataclass(frozen=True, slots=True)
-class AntiAffinity:
-    """A required anti-affinity term of a pod, as it repels others.
+class Relations:
+    """What a pod demands of other pods; equal demands share one object."""
 
-    ``namespaces`` is None where a namespaceSelector makes the set unknown: then every namespace counts.
-    """
+    affinity: tuple[AffinityTerm, ...] = ()
+    anti_affinity: tuple[AffinityTerm, ...] = ()
+    spread: tuple[SpreadConstraint, ...] = ()
 
-    topology_key: str
-    selector: LabelSelector | None
-    namespaces: frozenset[str] | None
+    def __bool__(self) -> bool:
+        return bool(self.affinity or self.anti_affinity or self.spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +145,8 @@ class Pod:
     template: Amounts
     constraints: Constraints
     unsupported: tuple[str, ...] = ()
-    anti_affinity: tuple[AntiAffinity, ...] = ()
+    relations: Relations = Relations()
+    claims: tuple[ClaimUse, ...] = ()
     nominated_node: str | None = None
     terminating: bool = False
     mirror: bool = False
@@ -191,11 +178,41 @@ class PodGroup:
     owner: Owner | None = None
     deleting: bool = False
     unsupported: tuple[str, ...] = ()
+    queue: str = ""
 
     @property
     def key(self) -> Key:
         """Namespace and name."""
         return (self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroupAffinity:
+    """A queue's rules for node groups, names of groups each."""
+
+    required: frozenset[str] = frozenset()
+    preferred: frozenset[str] = frozenset()
+    anti_required: frozenset[str] = frozenset()
+    anti_preferred: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.required or self.preferred or self.anti_required or self.anti_preferred)
+
+    def admits(self, group: str) -> bool:
+        """Tell whether Volcano's nodegroup plugin lets the queue's pods onto nodes of ``group``."""
+        wanted = group in self.required or group in self.preferred
+        return (wanted and group not in self.anti_required) or group in self.anti_preferred
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A Volcano queue; ``state`` is empty until Volcano wrote it; a resource without capability has no limit."""
+
+    name: str
+    parent: str = ""
+    state: str = ""
+    capability: Amounts = field(default_factory=dict)
+    node_groups: NodeGroupAffinity = NodeGroupAffinity()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +263,9 @@ class ClusterSnapshot:
     pod_groups: Mapping[Key, PodGroup] = field(default_factory=dict)
     budgets: tuple[PodDisruptionBudget, ...] = ()
     volcano_jobs: Mapping[Key, VolcanoJob] = field(default_factory=dict)
+    namespaces: Namespaces = field(default_factory=dict)
+    queues: Mapping[str, Queue] = field(default_factory=dict)
+    storage: Storage = field(default_factory=Storage)
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -15,13 +15,17 @@ from repack_gitops.model.cluster import (
     JobPolicy,
     Key,
     Node,
+    NodeGroupAffinity,
     Pod,
     PodDisruptionBudget,
     PodGroup,
+    Queue,
     Taint,
     VolcanoJob,
 )
-from repack_gitops.model.decode_pod import IMPOSSIBLE, PodDecoder, Shared, decode_pod, label_selector, owner
+from repack_gitops.model.decode_pod import PodDecoder, Shared, decode_pod, owner
+from repack_gitops.model.decode_selectors import IMPOSSIBLE, label_selector
+from repack_gitops.model.decode_storage import STORAGE_KINDS, StorageDecoder
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.unsupported import unsupported_of_group
 
@@ -69,6 +73,9 @@ class _Decoder:
         self._groups: dict[Key, PodGroup] = {}
         self._budgets: dict[Key, PodDisruptionBudget] = {}
         self._jobs: dict[Key, VolcanoJob] = {}
+        self._namespaces: dict[str, dict[str, str]] = {}
+        self._queues: dict[str, Queue] = {}
+        self._storage = StorageDecoder()
 
     def add(self, item: wire.Wire) -> None:
         match item:
@@ -82,6 +89,13 @@ class _Decoder:
                 self._put(self._budgets, _key(item, "PodDisruptionBudget"), decode_budget(item), "PodDisruptionBudget")
             case wire.VolcanoJob():
                 self._put(self._jobs, _key(item, "Job"), _volcano_job(item), "Job.batch.volcano.sh")
+            case wire.Namespace():
+                labels = dict(sorted((item.metadata.labels or {}).items()))
+                self._put(self._namespaces, _named(item, "Namespace"), labels, "Namespace")
+            case wire.Queue():
+                self._put(self._queues, _named(item, "Queue"), _queue(item), "Queue")
+            case _ if isinstance(item, STORAGE_KINDS):
+                self._storage.add(item)
             case _:
                 raise TypeError(f"{type(item).__name__} is no part of a snapshot")
 
@@ -93,6 +107,9 @@ class _Decoder:
             pod_groups={k: self._groups[k] for k in sorted(self._groups)},
             budgets=tuple(self._budgets[k] for k in sorted(self._budgets)),
             volcano_jobs={k: self._jobs[k] for k in sorted(self._jobs)},
+            namespaces={k: self._namespaces[k] for k in sorted(self._namespaces)},
+            queues={k: self._queues[k] for k in sorted(self._queues)},
+            storage=self._storage.storage(),
         )
 
     def _check_nodes_of_pods(self) -> None:
@@ -134,7 +151,7 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
     )
 
 
-def _named(item: wire.Node, kind: str) -> str:
+def _named(item: wire.Node | wire.Namespace | wire.Queue, kind: str) -> str:
     if not item.metadata.name:
         raise InvalidInput(f"a {kind} without metadata.name is in the snapshot", hint=IMPOSSIBLE)
     return item.metadata.name
@@ -159,6 +176,29 @@ def _pod_group(item: wire.PodGroup) -> PodGroup:
         owner=owner(meta),
         deleting=meta.deletion_timestamp is not None,
         unsupported=unsupported_of_group(item),
+        queue=item.spec.queue or "",
+    )
+
+
+def _queue(item: wire.Queue) -> Queue:
+    try:
+        capability = parse_amounts(item.spec.capability)
+    except QuantityError as error:
+        raise InvalidInput(f"Queue {item.metadata.name}: capability {error}", hint=IMPOSSIBLE) from error
+    affinity = item.spec.affinity or wire.QueueAffinity()
+    wanted = affinity.node_group_affinity or wire.NodeGroupTerms()
+    unwanted = affinity.node_group_anti_affinity or wire.NodeGroupTerms()
+    return Queue(
+        name=item.metadata.name,
+        parent=item.spec.parent,
+        state=item.status.state,
+        capability=capability,
+        node_groups=NodeGroupAffinity(
+            required=frozenset(wanted.required_during_scheduling_ignored_during_execution or ()),
+            preferred=frozenset(wanted.preferred_during_scheduling_ignored_during_execution or ()),
+            anti_required=frozenset(unwanted.required_during_scheduling_ignored_during_execution or ()),
+            anti_preferred=frozenset(unwanted.preferred_during_scheduling_ignored_during_execution or ()),
+        ),
     )
 
 

@@ -16,26 +16,20 @@ from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.accounting import charged_request, template_request
 from repack_gitops.model.cluster import (
     Amounts,
-    AntiAffinity,
     Constraints,
     HostPort,
-    NodeRequirement,
-    NodeTerm,
     Owner,
     Pod,
     Toleration,
 )
-from repack_gitops.model.labels import LabelSelector, Operator, Requirement
+from repack_gitops.model.decode_relations import relations
+from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms
 from repack_gitops.model.quantity import QuantityError
+from repack_gitops.model.storage import ClaimUse
 from repack_gitops.model.unsupported import unsupported_fields
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
-NODE_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
-OPERATORS: Mapping[str, Operator] = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": "DoesNotExist"}
-
-IMPOSSIBLE = "An API server accepts no such object: take the snapshot again, or correct the file."
-
 T = TypeVar("T")
 #: What the template alone decides.
 Template = tuple[Amounts, Constraints]
@@ -93,7 +87,8 @@ class PodDecoder:
             template=template,
             constraints=constraints,
             unsupported=self._shared.value(unsupported_fields(item)),
-            anti_affinity=self._shared.value(_anti_affinity(item, where)),
+            relations=self._shared.value(relations(item, where)),
+            claims=self._shared.value(claim_uses(item)),
             nominated_node=status.nominated_node_name or None,
             terminating=meta.deletion_timestamp is not None,
             mirror=MIRROR_ANNOTATION in annotations,
@@ -155,26 +150,13 @@ def owner(meta: wire.ObjectMeta) -> Owner | None:
 def _constraints(spec: wire.PodSpec, where: str) -> Constraints:
     affinity = spec.affinity.node_affinity if spec.affinity else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
-    terms = None if required is None else tuple(_term(t, where) for t in required.node_selector_terms or ())
+    terms = None if required is None else node_terms(required, where)
     return Constraints(
         node_selector=tuple(sorted((spec.node_selector or {}).items())),
         node_terms=terms,
         tolerations=tuple(Toleration(t.key, t.operator, t.value, t.effect) for t in spec.tolerations or ()),
         host_ports=_host_ports(spec),
     )
-
-
-def _term(term: wire.NodeSelectorTerm, where: str) -> NodeTerm:
-    return NodeTerm(
-        tuple(_node_requirement(e, where) for e in term.match_expressions or ()),
-        tuple(_node_requirement(e, where) for e in term.match_fields or ()),
-    )
-
-
-def _node_requirement(expression: wire.SelectorRequirement, where: str) -> NodeRequirement:
-    if expression.operator not in NODE_OPERATORS:
-        raise InvalidInput(f"{where}: node affinity has the unknown operator {expression.operator!r}", hint=IMPOSSIBLE)
-    return NodeRequirement(expression.key, expression.operator, tuple(expression.values or ()))
 
 
 def _host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
@@ -189,26 +171,13 @@ def _host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
     return tuple(sorted(ports))
 
 
-def _anti_affinity(item: wire.Pod, where: str) -> tuple[AntiAffinity, ...]:
-    affinity = item.spec.affinity.pod_anti_affinity if item.spec.affinity else None
-    terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
-    return tuple(_anti_affinity_term(t, item.metadata.namespace, where) for t in terms or ())
-
-
-def _anti_affinity_term(term: wire.PodAffinityTerm, namespace: str, where: str) -> AntiAffinity:
-    """Return the term, widened where its exact reach depends on what a snapshot does not hold: never too narrow."""
-    namespaces = None if term.namespace_selector is not None else frozenset(term.namespaces or (namespace,))
-    selector = label_selector(term.label_selector, where)
-    return AntiAffinity(term.topology_key, selector, namespaces)
-
-
-def label_selector(selector: wire.LabelSelector | None, where: str) -> LabelSelector | None:
-    """Return the selector, or None where there is none (which matches nothing)."""
-    if selector is None:
-        return None
-    expressions = []
-    for e in selector.match_expressions or ():
-        if e.operator not in OPERATORS:
-            raise InvalidInput(f"{where}: a label selector has the unknown operator {e.operator!r}", hint=IMPOSSIBLE)
-        expressions.append(Requirement(e.key, OPERATORS[e.operator], tuple(e.values or ())))
-    return LabelSelector.of(selector.match_labels or {}, tuple(expressions))
+def claim_uses(item: wire.Pod) -> tuple[ClaimUse, ...]:
+    """Return the pod's volumes that stand for claims, in its own order."""
+    found = []
+    for volume in item.spec.volumes or ():
+        if volume.persistent_volume_claim is not None:
+            found.append(ClaimUse(volume.name, volume.persistent_volume_claim.claim_name))
+        elif volume.ephemeral is not None:
+            wanted = volume.ephemeral.volume_claim_template.spec.storage_class_name
+            found.append(ClaimUse(volume.name, f"{item.metadata.name}-{volume.name}", ephemeral=True, storage_class=wanted))
+    return tuple(found)

@@ -82,6 +82,10 @@ class Node(Wire, frozen=True):
     status: NodeStatus = field(default_factory=NodeStatus)
 
 
+class Namespace(Wire, frozen=True):
+    metadata: ObjectMeta
+
+
 class ResourceClaim(Wire, frozen=True):
     name: str
 
@@ -150,19 +154,43 @@ class TopologySpreadConstraint(Wire, frozen=True):
     when_unsatisfiable: str
     max_skew: int = 1
     label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    match_label_keys: list[str] | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
 
 
 class ClaimSource(Wire, frozen=True):
     claim_name: str
 
 
+class EphemeralClaimSpec(Wire, frozen=True):
+    storage_class_name: str | None = None
+
+
+class EphemeralClaimTemplate(Wire, frozen=True):
+    spec: EphemeralClaimSpec = field(default_factory=EphemeralClaimSpec)
+
+
+class EphemeralVolume(Wire, frozen=True):
+    volume_claim_template: EphemeralClaimTemplate = field(default_factory=EphemeralClaimTemplate)
+
+
 class Volume(Wire, frozen=True):
+    """A volume; the sources that Kubernetes translates to CSI are only known to be there."""
+
     name: str
     persistent_volume_claim: ClaimSource | None = None
-    ephemeral: dict[str, Any] | None = None
+    ephemeral: EphemeralVolume | None = None
     csi: dict[str, Any] | None = None
     host_path: dict[str, Any] | None = None
     empty_dir: dict[str, Any] | None = None
+    aws_elastic_block_store: dict[str, Any] | None = None
+    azure_disk: dict[str, Any] | None = None
+    cinder: dict[str, Any] | None = None
+    gce_persistent_disk: dict[str, Any] | None = None
+    portworx_volume: dict[str, Any] | None = None
+    vsphere_volume: dict[str, Any] | None = None
 
 
 class PodResourceClaim(Wire, frozen=True):
@@ -219,6 +247,34 @@ class NetworkTopology(Wire, frozen=True):
 
 class SubGroupPolicy(Wire, frozen=True):
     network_topology: NetworkTopology | None = None
+
+
+class NodeGroupTerms(Wire, frozen=True):
+    """nodeGroupAffinity or nodeGroupAntiAffinity: names of node groups."""
+
+    required_during_scheduling_ignored_during_execution: list[str] | None = None
+    preferred_during_scheduling_ignored_during_execution: list[str] | None = None
+
+
+class QueueAffinity(Wire, frozen=True):
+    node_group_affinity: NodeGroupTerms | None = None
+    node_group_anti_affinity: NodeGroupTerms | None = None
+
+
+class QueueSpec(Wire, frozen=True):
+    parent: str = ""
+    affinity: QueueAffinity | None = None
+    capability: dict[str, Quantity] | None = None
+
+
+class QueueStatus(Wire, frozen=True):
+    state: str = ""
+
+
+class Queue(Wire, frozen=True):
+    metadata: ObjectMeta
+    spec: QueueSpec = field(default_factory=QueueSpec)
+    status: QueueStatus = field(default_factory=QueueStatus)
 
 
 class PodGroupSpec(Wire, frozen=True):
@@ -283,15 +339,6 @@ class VolcanoJob(Wire, frozen=True):
     spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
     status: VolcanoJobStatus = field(default_factory=VolcanoJobStatus)
 
-
-#: What a snapshot consists of: (apiVersion, kind) and the struct that decodes it.
-KINDS: dict[tuple[str, str], type[Wire]] = {
-    ("v1", "Node"): Node,
-    ("v1", "Pod"): Pod,
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): PodGroup,
-    ("policy/v1", "PodDisruptionBudget"): PodDisruptionBudget,
-    ("batch.volcano.sh/v1alpha1", "Job"): VolcanoJob,
-}
 
 #: Annotations that planning reads; all others are dropped, since people keep secrets and manifests in them.
 KEPT_ANNOTATIONS = frozenset(

@@ -35,6 +35,8 @@ class Code(StrEnum):
     FATAL_POLICY = "FatalPolicy"
     CASCADING_POLICY = "CascadingPolicy"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
+    QUEUE_CLOSED = "QueueClosed"
+    QUEUE_OVER_CAPABILITY = "QueueOverCapability"
     # a node that may not be emptied
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"
@@ -49,6 +51,13 @@ class Code(StrEnum):
     NODE_PORTS = "NodePorts"
     NODE_RESOURCES = "NodeResourcesFit"
     INTER_POD_AFFINITY = "InterPodAffinity"
+    POD_TOPOLOGY_SPREAD = "PodTopologySpread"
+    VOLUME_BINDING = "VolumeBinding"
+    VOLUME_ZONE = "VolumeZone"
+    VOLUME_RESTRICTIONS = "VolumeRestrictions"
+    NODE_VOLUME_LIMITS = "NodeVolumeLimits"
+    NODE_GROUP = "NodeGroup"
+    SIBLING_DEVICES = "SiblingDevices"
     NOT_OCCUPIED = "NotOccupied"
 
 

@@ -1,6 +1,6 @@
-"""Constraints that no filter of ours decides yet; a pod with one of them is never moved.
+"""Constraints that a snapshot does not decide; a pod with one of them is never moved.
 
-This list shrinks as filters arrive. It names fields as the Pod's spec does, so that a reader finds the cause at once.
+docs/planning.md lists them. This list names fields as the Pod's spec does, so that a reader finds the cause at once.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from repack_gitops.model.kubernetes import Pod, PodGroup, PodSpec
+from repack_gitops.model.kubernetes import Pod, PodGroup, PodSpec, Volume
 
 # Shares of a card (HAMi, Volcano's vGPU, Koordinator, ...): memory or cores of the sum over a node's cards may suffice
 # where no single card does, so counting per node decides nothing. Whole cards, MIG profiles and Neuron cores do not match.
@@ -22,10 +22,7 @@ _SHARE = re.compile(
 def unsupported_fields(pod: Pod) -> tuple[str, ...]:
     """Return the undecided fields of ``pod``, in a fixed order; empty for most pods."""
     spec = pod.spec
-    found = [*_affinity(spec), *_volumes(spec), *_devices(pod), *_shares(spec)]
-    if any(c.when_unsatisfiable == "DoNotSchedule" for c in spec.topology_spread_constraints or ()):
-        found.append("topologySpreadConstraints")
-    return tuple(found)
+    return (*_volumes(spec), *_devices(pod), *_shares(spec))
 
 
 def unsupported_of_group(group: PodGroup) -> tuple[str, ...]:
@@ -35,29 +32,21 @@ def unsupported_of_group(group: PodGroup) -> tuple[str, ...]:
     return ("networkTopology",) if any(t is not None and t.mode != "soft" for t in topologies) else ()
 
 
-def _affinity(spec: PodSpec) -> list[str]:
-    if spec.affinity is None:
-        return []
-    found = []
-    for name, terms in (
-        ("podAffinity", spec.affinity.pod_affinity),
-        ("podAntiAffinity", spec.affinity.pod_anti_affinity),
-    ):
-        if terms is not None and terms.required_during_scheduling_ignored_during_execution:
-            found.append(f"affinity.{name}")
-    return found
-
-
 def _volumes(spec: PodSpec) -> list[str]:
-    found = []
-    for volume in spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            found.append(f"volumes.persistentVolumeClaim({volume.persistent_volume_claim.claim_name})")
-        elif volume.ephemeral is not None:
-            found.append(f"volumes.ephemeral({volume.name})")
-        elif volume.csi is not None:
-            found.append(f"volumes.csi({volume.name})")
-    return found
+    """Volumes that Kubernetes translates to CSI before it schedules; their limits and zones are those of the driver."""
+    return [f"volumes({v.name}) of an in-tree type" for v in spec.volumes or () if _in_tree(v)]
+
+
+def _in_tree(volume: Volume) -> bool:
+    sources = (
+        volume.aws_elastic_block_store,
+        volume.azure_disk,
+        volume.cinder,
+        volume.gce_persistent_disk,
+        volume.portworx_volume,
+        volume.vsphere_volume,
+    )
+    return any(source is not None for source in sources)
 
 
 def _devices(pod: Pod) -> list[str]:
@@ -76,11 +65,12 @@ def _shares(spec: PodSpec) -> list[str]:
         for container in (*spec.containers, *(spec.init_containers or ()))
         if container.resources is not None
         for name in (*(container.resources.requests or ()), *(container.resources.limits or ()))
-        if _is_share(name)
+        if is_share(name)
     }
     return [f"resources({name})" for name in sorted(names)]
 
 
 @lru_cache(maxsize=4096)
-def _is_share(resource: str) -> bool:
+def is_share(resource: str) -> bool:
+    """Tell whether ``resource`` is a share of a card rather than a card."""
     return _SHARE.fullmatch(resource) is not None

@@ -9,6 +9,7 @@ from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Node, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
 from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner.feasibility import sibling_devices
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.scope import ScopeFilter
 
@@ -21,22 +22,29 @@ class Budget:
     cards: int | None
 
 
-def why_not_candidate(
-    node: Node, pods: Sequence[Pod], scope: ScopeFilter, movability: Movability, options: PlannerOptions
-) -> Reason | None:
-    """Return why ``node``, whose pods with the target resource are ``pods``, may not be emptied, or None."""
-    allowed = options.envelope.nodes
-    if allowed is not None and node.name not in allowed:
-        return Reason(Code.NODE_OUT_OF_SCOPE, "the approved plan does not free it")
-    if not scope.node(node):
-        return Reason(Code.NODE_OUT_OF_SCOPE, "scope.nodes leaves it out")
-    if not node.ready:
-        return Reason(Code.NODE_NOT_READY, "not Ready, so emptying it frees nothing that can be used")
-    for pod in pods:
-        reason = movability.why_not(pod)
-        if reason is not None:
-            return reason
-    return None
+@dataclass(frozen=True, slots=True)
+class Candidacy:
+    """The rules for nodes to be emptied of ``resource``."""
+
+    resource: str
+    scope: ScopeFilter
+    movability: Movability
+    options: PlannerOptions
+
+    def why_not(self, node: Node, residents: Sequence[Pod]) -> Reason | None:
+        """Return why ``node``, on which the active pods ``residents`` run, may not be emptied, or None."""
+        allowed = self.options.envelope.nodes
+        if allowed is not None and node.name not in allowed:
+            return Reason(Code.NODE_OUT_OF_SCOPE, "the approved plan does not free it")
+        if not self.scope.node(node):
+            return Reason(Code.NODE_OUT_OF_SCOPE, "scope.nodes leaves it out")
+        if not node.ready:
+            return Reason(Code.NODE_NOT_READY, "not Ready, so emptying it frees nothing that can be used")
+        return sibling_devices.why_not(node, residents) or self._stuck(residents)
+
+    def _stuck(self, residents: Sequence[Pod]) -> Reason | None:
+        victims = (pod for pod in residents if pod.requests.get(self.resource, 0) > 0)
+        return next((reason for pod in victims if (reason := self.movability.why_not(pod)) is not None), None)
 
 
 def budget_of(spec: RunTemplateSpec, options: PlannerOptions) -> Budget:
@@ -72,8 +80,12 @@ def idle_amounts(snapshot: ClusterSnapshot) -> dict[str, dict[str, int]]:
 
 
 def receives_at_all(node: Node, pods: Sequence[Pod], resource: str) -> bool:
-    """Tell whether ``node`` is a receiver at all: it keeps a pod with the resource that is not on its way out."""
-    return node.allocatable.get(resource, 0) > 0 and any(p.requests.get(resource, 0) > 0 and not p.terminating for p in pods)
+    """Tell whether ``node``, with active ``pods`` bound to it, is a receiver at all.
+
+    It keeps a pod with the resource that is not on its way out, and none with shares of its cards.
+    """
+    stays = any(p.requests.get(resource, 0) > 0 and not p.terminating for p in pods)
+    return stays and node.allocatable.get(resource, 0) > 0 and sibling_devices.why_not(node, pods) is None
 
 
 def host_ports(pods: Sequence[Pod]) -> frozenset[HostPort]:

@@ -10,15 +10,21 @@ falls, its receivers that still fit are kept and the others replaced; where that
 searches all placements. Receivers only ever lose room and emptied nodes never receive, so a candidate for which that
 search finds nothing is stuck for good. The set of feasible candidates is therefore exact in every round (but for the
 bound ``trial.TRIES``), whatever witnesses were found before.
+
+Where other pods matter (inter-pod affinity, topology spread), a candidate has a witness of its own, and what its pods ask
+about is remembered: a move that changes an answer re-examines it. Such answers may also turn from no to yes; a candidate
+that had no placement once is out all the same, which keeps the rule simple and a search finite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
+from repack_gitops.planner.neighbourhood import Company, Neighbourhood
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Flags, Problem, Whole
 from repack_gitops.planner.trial import Trial, any_placement
@@ -29,28 +35,54 @@ Receivers = tuple[int, ...]
 
 @dataclass(eq=False, slots=True)
 class Witness:
-    """A placement that fits now: the receivers of victims of ``classes``, in their order."""
+    """A placement that fits now: the receivers of victims of ``classes``, in their order.
+
+    ``source`` is the one node it is for, where other pods matter; otherwise it serves any with such victims.
+    """
 
     classes: Classes
     receivers: Receivers
     users: set[int]
+    source: int | None = None
 
 
 class Candidates:
     """Feasible candidates; ``alive[n]`` tells whether node n can still be emptied."""
 
-    def __init__(self, problem: Problem, occupancy: Occupancy, costs: Whole) -> None:
-        self._occupancy, self._costs = occupancy, costs
+    def __init__(self, problem: Problem, occupancy: Occupancy, around: Neighbourhood, costs: Whole) -> None:
+        self._problem, self._occupancy, self._around, self._costs = problem, occupancy, around, costs
         self.alive: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self._witness: dict[int, Witness] = {}
         self._leaning: dict[int, dict[Witness, None]] = {}
+        #: Nodes whose victims other pods matter to, and by token of an answer: those that depend on it.
+        self._related: set[int] = set()
+        self._asking: dict[object, list[int]] = {}
         by_classes: dict[Classes, list[int]] = {}
         for node, victims in enumerate(problem.victims):
             if victims:
                 self.alive[node] = True
-                by_classes.setdefault(tuple(v.pod_class for v in victims), []).append(node)
+                if any(around.concerns(v.pod) for v in victims):
+                    self._relate(node)
+                else:
+                    by_classes.setdefault(self._classes(node), []).append(node)
         for classes, nodes in by_classes.items():
             self._examine(classes, nodes, ())
+        for node in sorted(self._related):
+            self._examine_related(node, ())
+
+    def company(self, node: int) -> AbstractContextManager[Company | None]:
+        """Take ``node``'s victims off it while they are tried elsewhere; None where other pods do not matter to them."""
+        if node not in self._related:
+            return nullcontext()
+        return self._around.without([v.pod for v in self._problem.victims[node]])
+
+    def _classes(self, node: int) -> Classes:
+        return tuple(v.pod_class for v in self._problem.victims[node])
+
+    def _relate(self, node: int) -> None:
+        self._related.add(node)
+        for token in dict.fromkeys(self._around.asked_by(v.pod for v in self._problem.victims[node])):
+            self._asking.setdefault(token, []).append(node)
 
     def receivers(self, node: int) -> Receivers:
         """Return the standing placement of ``node``'s victims."""
@@ -63,24 +95,50 @@ class Candidates:
         if witness is not None:
             witness.users.discard(node)
 
-    def changed(self, nodes: Iterable[int]) -> None:
-        """Re-examine every candidate whose witness leaned on ``nodes`` and no longer fits."""
+    def changed(self, nodes: Iterable[int], tokens: Iterable[object] = ()) -> None:
+        """Re-examine every candidate whose witness leaned on ``nodes``, or whose answers changed, and no longer fits."""
+        asking = {node for token in tokens for node in self._asking.get(token, ())}
+        for node in sorted(asking):
+            if self.alive[node]:
+                self._recheck(self._witness[node])
         for node in nodes:
             for witness in list(self._leaning.get(node, ())):
-                if witness.users and self._stands(witness):
-                    continue
-                for receiver in witness.receivers:
-                    self._leaning[receiver].pop(witness, None)
-                if witness.users:
-                    self._examine(witness.classes, sorted(witness.users), witness.receivers)
+                self._recheck(witness)
+
+    def _recheck(self, witness: Witness) -> None:
+        if witness.users and self._stands(witness):
+            return
+        for receiver in witness.receivers:
+            self._leaning[receiver].pop(witness, None)
+        if not witness.users:
+            return
+        if witness.source is None:
+            self._examine(witness.classes, sorted(witness.users), witness.receivers)
+        else:
+            self._examine_related(witness.source, witness.receivers)
 
     def _stands(self, witness: Witness) -> bool:
-        trial = Trial(self._occupancy, None)
+        if witness.source is None:
+            return self._all_fit(witness, None)
+        with self.company(witness.source) as company:
+            return self._all_fit(witness, company)
+
+    def _all_fit(self, witness: Witness, company: Company | None) -> bool:
+        trial = Trial(self._occupancy, None, company)
         for pod_class, receiver in zip(witness.classes, witness.receivers, strict=True):
             if not trial.fits_on(pod_class, receiver):
                 return False
             trial.put(pod_class, receiver)
         return True
+
+    def _examine_related(self, node: int, fallen: Receivers) -> None:
+        classes = self._classes(node)
+        with self.company(node) as company:
+            receivers = self._find(classes, node, fallen, company)
+        if receivers is None:
+            self._give_up([node])
+        else:
+            self._rely(Witness(classes, receivers, {node}, node))
 
     def _examine(self, classes: Classes, nodes: Sequence[int], fallen: Receivers) -> None:
         """Find witnesses for ``nodes``, all with victims of ``classes``; those without one are stuck.
@@ -91,30 +149,32 @@ class Candidates:
         if receivers is None:
             self._give_up(nodes)
             return
-        self._rely(classes, receivers, [n for n in nodes if n not in receivers])
+        self._rely(Witness(classes, receivers, {n for n in nodes if n not in receivers}))
         for node in nodes:
             if node in receivers:
                 own = self._find(classes, node, fallen)
                 if own is None:
                     self._give_up([node])
                 else:
-                    self._rely(classes, own, [node])
+                    self._rely(Witness(classes, own, {node}))
 
     def _give_up(self, nodes: Iterable[int]) -> None:
         for node in nodes:
             self.drop(node)
             self._occupancy.certain[node] = True
 
-    def _rely(self, classes: Classes, receivers: Receivers, users: Iterable[int]) -> None:
-        witness = Witness(classes, receivers, set(users))
+    def _rely(self, witness: Witness) -> None:
         if witness.users:
             self._witness.update(dict.fromkeys(witness.users, witness))
-            for node in receivers:
+            for node in witness.receivers:
                 self._leaning.setdefault(node, {})[witness] = None
 
-    def _find(self, classes: Classes, barred: int | None, fallen: Receivers) -> Receivers | None:
+    def _find(
+        self, classes: Classes, barred: int | None, fallen: Receivers, company: Company | None = None
+    ) -> Receivers | None:
         """Return receivers: those of ``fallen`` that still fit, else spread ones, else any placement there is."""
-        trial, chosen = Trial(self._occupancy, barred), []
+        trial = Trial(self._occupancy, barred, company)
+        chosen: list[int] = []
         for place, pod_class in enumerate(classes):
             if fallen and trial.fits_on(pod_class, fallen[place]):
                 receiver = fallen[place]
@@ -122,7 +182,9 @@ class Candidates:
                 flags = trial.open_nodes(pod_class)
                 receiver = self._spread(flags, classes)
                 if not flags[receiver]:
-                    return any_placement(self._occupancy, classes, barred, self._costs)
+                    for node in reversed(chosen):
+                        trial.take_back(node)
+                    return any_placement(self._occupancy, classes, barred, self._costs, company)
             trial.put(pod_class, receiver)
             chosen.append(receiver)
         return tuple(chosen)

@@ -14,6 +14,7 @@ import numpy as np
 from repack_gitops.model.plan import PodMove, Step
 from repack_gitops.planner.candidates import Candidates
 from repack_gitops.planner.disruption import WEIGHTS, Ledger
+from repack_gitops.planner.neighbourhood import Neighbourhood
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Problem, Whole
 from repack_gitops.planner.trial import first_placement
@@ -43,7 +44,8 @@ class _Search:
         self._problem = problem
         self._ledger = Ledger(problem.groups, problem.shares())
         self.occupancy = Occupancy(problem)
-        self._candidates = Candidates(problem, self.occupancy, self._ledger.costs)
+        self.around = Neighbourhood(problem.snapshot, problem.nodes)
+        self._candidates = Candidates(problem, self.occupancy, self.around, self._ledger.costs)
         self.over_budget: set[int] = set()
 
     def best(self) -> int | None:
@@ -68,21 +70,24 @@ class _Search:
     def commit(self, node: int) -> Step:
         """Empty ``node`` and return the step."""
         receivers = self._receivers(node)
+        tokens: list[object] = []
         for victim, receiver in zip(self._problem.victims[node], receivers, strict=True):
             self.occupancy.place(victim.pod_class, receiver)
+            tokens += self.around.move(victim.pod, receiver)
         self.occupancy.close(node)
         self._candidates.drop(node)
         for receiver in receivers:
             self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
         self._ledger.commit(node)
-        self._candidates.changed({node, *receivers})
+        self._candidates.changed({node, *receivers}, tokens)
         return self._step(node, receivers)
 
     def _receivers(self, node: int) -> tuple[int, ...]:
         """Return where the victims go; if the search gives up, there is still the witness."""
         classes = tuple(v.pod_class for v in self._problem.victims[node])
-        found = first_placement(self.occupancy, classes, node, self._ledger.costs)
+        with self._candidates.company(node) as company:
+            found = first_placement(self.occupancy, classes, node, self._ledger.costs, company)
         return found or self._candidates.receivers(node)
 
     def _step(self, node: int, receivers: tuple[int, ...]) -> Step:

@@ -63,7 +63,7 @@ def _refusals(problem: Problem, result: DrainResult, pod_class: int, node: int) 
         if short.any():
             found.append(f"{int(short.sum())} lack {name}")
         open_nodes &= ~short
-    if open_nodes.any() and problem.classes[pod_class].constraints.host_ports:
+    if open_nodes.any() and problem.classes[pod_class].demands.constraints.host_ports:
         found.append(f"{int(np.count_nonzero(open_nodes))} by host ports")
     why = f" ({', '.join(found)})" if found else ""
     detail = f"no room for a pod of {asked} cards on the {total} other occupied nodes{why}"

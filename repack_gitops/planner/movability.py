@@ -5,6 +5,9 @@ from __future__ import annotations
 from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.planner.feasibility.demands import PodDemands
+from repack_gitops.planner.feasibility.static import NodeDemands
+from repack_gitops.planner.queues import Queues
 from repack_gitops.planner.scope import ScopeFilter
 from repack_gitops.planner.volcano_job import why_not_evict
 
@@ -29,10 +32,19 @@ class Movability:
         self._snapshot = snapshot
         self._scope = scope
         self._options = options
+        self._demands = PodDemands(snapshot)
+        self._queues = Queues(snapshot)
+
+    def demands(self, pod: Pod) -> NodeDemands:
+        """Return what ``pod``, which may move, demands of a node by itself."""
+        found = self._demands.of(pod)
+        if isinstance(found, Reason):
+            raise TypeError(f"pod {pod.namespace}/{pod.name} may not move: {found}")
+        return found
 
     def why_not(self, pod: Pod) -> Reason | None:
         """Return why ``pod`` may not move, or None; the first rule that says no, in a fixed order."""
-        return self._kind(pod) or self._membership(pod) or self._controller(pod) or _constraints(pod)
+        return self._kind(pod) or self._membership(pod) or self._controller(pod) or self._constraints(pod)
 
     def _kind(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"
@@ -56,7 +68,10 @@ class Movability:
             return Reason(Code.POD_GROUP_NOT_FOUND, f"PodGroup {pod.namespace}/{pod.pod_group} {why}")
         if group.unsupported:
             fields = ", ".join(group.unsupported)
-            return Reason(Code.UNSUPPORTED_CONSTRAINT, f"PodGroup {group.namespace}/{group.name} has {fields}, not decided yet")
+            return Reason(
+                Code.UNSUPPORTED_CONSTRAINT,
+                f"PodGroup {group.namespace}/{group.name} has {fields}, which a snapshot does not decide",
+            )
         allowed = self._options.envelope.pod_groups
         if allowed is not None and group.key not in allowed:
             return Reason(Code.POD_GROUP_OUT_OF_SCOPE, f"PodGroup {group.namespace}/{group.name} is not approved")
@@ -78,12 +93,16 @@ class Movability:
             return why_not_evict(pod, pod.owner, self._snapshot)
         return None
 
-
-def _constraints(pod: Pod) -> Reason | None:
-    if not pod.unsupported:
-        return None
-    fields = ", ".join(pod.unsupported)
-    return Reason(Code.UNSUPPORTED_CONSTRAINT, f"pod {pod.namespace}/{pod.name} has {fields}, not decided yet")
+    def _constraints(self, pod: Pod) -> Reason | None:
+        name = f"pod {pod.namespace}/{pod.name}"
+        if pod.unsupported:
+            return Reason(
+                Code.UNSUPPORTED_CONSTRAINT, f"{name} has {', '.join(pod.unsupported)}, which a snapshot does not decide"
+            )
+        found = self._demands.of(pod)
+        if isinstance(found, Reason):
+            return Reason(found.code, f"{name}: {found.detail}")
+        return self._queues.why_not(pod)
 
 
 def _kind(owner: Owner) -> str:

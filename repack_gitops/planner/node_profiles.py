@@ -11,9 +11,10 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from repack_gitops.model.cluster import Constraints, Node
-from repack_gitops.planner.feasibility.inter_pod_affinity import Domain
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.model.cluster import Node
+from repack_gitops.model.decode_storage import ZONE_LABELS
+from repack_gitops.planner.feasibility import node_group
+from repack_gitops.planner.feasibility.static import NodeDemands, static_reason
 
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.int64]
@@ -27,26 +28,30 @@ class NodeProfiles:
         self._state = _numbered((n.ready, n.unschedulable, n.taints) for n in nodes)
         self._labels: dict[str, Codes] = {}
 
-    def passing(self, constraints: Constraints, closed: frozenset[Domain]) -> Flags:
-        """Return which nodes pass every filter that does not depend on the plan."""
+    def passing(self, demands: NodeDemands) -> Flags:
+        """Return which nodes pass every filter that does not depend on where other pods are."""
         groups = self._state
-        for codes in self._read(constraints, closed):
+        for codes in self._read(demands):
             groups = _merged(groups, codes)
         _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-        verdicts = [static_reason(constraints, closed, self._nodes[int(i)]) is None for i in first]
+        verdicts = [static_reason(demands, self._nodes[int(i)]) is None for i in first]
         return np.array(verdicts, dtype=bool)[group]
 
-    def _read(self, constraints: Constraints, closed: frozenset[Domain]) -> Iterable[Codes]:
+    def _read(self, demands: NodeDemands) -> Iterable[Codes]:
         """Yield, as numbers per node, everything but its state that the filters read."""
-        terms = constraints.node_terms or ()
+        constraints, volumes = demands.constraints, demands.volumes
+        terms = [t for found in (constraints.node_terms or (), *volumes.node_terms) for t in found]
         keys = {k for k, _ in constraints.node_selector} | {e.key for t in terms for e in t.expressions}
+        keys |= {key for topologies in volumes.topologies for term in topologies for key, _ in term}
+        if volumes.zones:
+            keys |= set(ZONE_LABELS)
+        if demands.node_groups is not None:
+            keys.add(node_group.LABEL)
         for key in sorted(keys):
             yield self._label(key)
         if any(t.fields for t in terms):
             named = {value for t in terms for e in t.fields for value in e.values}
             yield _numbered(n.name if n.name in named else None for n in self._nodes)
-        for key in sorted({k for k, _ in closed}):
-            yield _numbered((key, n.labels.get(key)) in closed for n in self._nodes)
 
     def _label(self, key: str) -> Codes:
         if key not in self._labels:

@@ -30,7 +30,7 @@ class Occupancy:
         #: By class: (column, amount) of everything it asks for.
         self.asks = [[(c, int(row[c])) for c in row.nonzero()[0].tolist()] for row in problem.requests]
         self._asked: Flags = problem.requests > 0
-        self._with_ports = [c for c, found in enumerate(problem.classes) if found.constraints.host_ports]
+        self._with_ports = [c for c, found in enumerate(problem.classes) if found.demands.constraints.host_ports]
         self._fits = self._first_fits()
 
     def _first_fits(self) -> Flags:
@@ -53,7 +53,7 @@ class Occupancy:
 
     def _close_ports(self, fits: Flags, node: int, held: Sequence[HostPort]) -> None:
         for pod_class in self._with_ports:
-            if node_ports.why_not(self._problem.classes[pod_class].constraints, held) is not None:
+            if node_ports.why_not(self._problem.classes[pod_class].demands.constraints, held) is not None:
                 fits[pod_class, node] = False
 
     def fits(self, pod_class: int) -> Flags:
@@ -63,11 +63,11 @@ class Occupancy:
 
     def ports_conflict(self, pod_class: int, other: int) -> bool:
         """Tell whether host ports keep a pod of each class from sharing a node."""
-        wanted = self._problem.classes[pod_class].constraints
+        wanted = self._problem.classes[pod_class].demands.constraints
         return bool(wanted.host_ports) and node_ports.why_not(wanted, self._held(other)) is not None
 
     def _held(self, pod_class: int) -> tuple[HostPort, ...]:
-        return self._problem.classes[pod_class].constraints.host_ports
+        return self._problem.classes[pod_class].demands.constraints.host_ports
 
     def place(self, pod_class: int, node: int) -> None:
         """Put one pod of the class on ``node``, for good."""

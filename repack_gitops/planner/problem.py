@@ -12,14 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repack_gitops.model.cluster import Amounts, ClusterSnapshot, Constraints, Key, Node, Pod
+from repack_gitops.model.cluster import Amounts, ClusterSnapshot, Key, Node, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Reason
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
-from repack_gitops.planner.candidacy import budget_of, idle_amounts, why_not_candidate
+from repack_gitops.planner.attachments import attachable_amounts, attached_amounts, is_attachable
+from repack_gitops.planner.candidacy import Candidacy, budget_of, idle_amounts
 from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
-from repack_gitops.planner.feasibility import inter_pod_affinity
+from repack_gitops.planner.feasibility.static import NodeDemands
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.node_profiles import NodeProfiles
 from repack_gitops.planner.scope import ScopeFilter
@@ -41,11 +42,13 @@ class Victim:
 
 @dataclass(frozen=True, slots=True)
 class PodClass:
-    """Pods that ask for the same and may go to the same nodes."""
+    """Pods that ask for the same and, as far as other pods do not matter, may go to the same nodes.
+
+    ``template`` holds what they ask for, and how many volumes of each CSI driver they attach.
+    """
 
     template: Amounts
-    constraints: Constraints
-    closed: frozenset[inter_pod_affinity.Domain]
+    demands: NodeDemands
 
 
 class Problem:
@@ -63,7 +66,6 @@ class Problem:
         self.victims: list[tuple[Victim, ...]] = [()] * len(self.nodes)
         self.classes: list[PodClass] = []
         self.groups: list[GroupFacts] = []
-        self._guards = inter_pod_affinity.Guards(inter_pod_affinity.repelling(snapshot))
         self._class_index: dict[object, int] = {}
         self._group_index: dict[Key, int] = {}
         self.occupied: Flags = np.zeros(len(self.nodes), dtype=bool)
@@ -71,33 +73,37 @@ class Problem:
         self.columns: tuple[str, ...] = self._columns()
         self.idle, self.requests = self._amounts()
         self._profiles = NodeProfiles(self.nodes)
-        self._static: dict[tuple[Constraints, frozenset[inter_pod_affinity.Domain]], Flags] = {}
+        self._static: dict[NodeDemands, Flags] = {}
 
     # ---- candidates and victims ----
     def _read_nodes(self) -> None:
+        candidacy = Candidacy(self.resource, self.scope, self.movability, self.options)
         for i, node in enumerate(self.nodes):
             pods = [p for p in self.snapshot.pods_by_node[node.name] if p.requests.get(self.resource, 0) > 0]
             self.occupied[i] = bool(pods)
             if not pods:
                 continue
-            reason = why_not_candidate(node, pods, self.scope, self.movability, self.options)
+            residents = self.snapshot.pods_by_node[node.name]
+            reason = candidacy.why_not(node, residents)
             if reason is None:
                 self.victims[i] = tuple(sorted((self._victim(p) for p in pods), key=self._size))
             else:
                 self.blocked[i] = reason
 
     def _victim(self, pod: Pod) -> Victim:
-        closed = self._guards.closed_to(pod)
         group = (pod.namespace, pod.pod_group or "")
-        return Victim(pod, self._class(pod, closed), self._group(group), whole(pod.requests.get(self.resource, 0)))
+        return Victim(pod, self._class(pod), self._group(group), whole(pod.requests.get(self.resource, 0)))
 
-    def _class(self, pod: Pod, closed: frozenset[inter_pod_affinity.Domain]) -> int:
-        key = (id(pod.template), id(pod.constraints), closed)  # both are shared objects: see model.decode
+    def _class(self, pod: Pod) -> int:
+        demands = self.movability.demands(pod)
+        volumes = attached_amounts(pod, self.snapshot.storage)
+        key = (id(pod.template), id(demands), volumes)  # both are shared objects: see model.decode_pod
         if key not in self._class_index:
-            exact = (tuple(sorted(pod.template.items())), pod.constraints, closed)
+            template = {**pod.template, **dict(volumes)}
+            exact = (tuple(sorted(template.items())), demands)
             if exact not in self._class_index:
                 self._class_index[exact] = len(self.classes)
-                self.classes.append(PodClass(pod.template, pod.constraints, closed))
+                self.classes.append(PodClass(template, demands))
             self._class_index[key] = self._class_index[exact]
         return self._class_index[key]
 
@@ -107,12 +113,12 @@ class Problem:
             self.groups.append(group_facts(self.snapshot, key, self.resource))
         return self._group_index[key]
 
-    def _size(self, victim: Victim) -> tuple[int, int, int, Key]:
-        """Largest request first; ties by cpu, memory, then name."""
+    def _size(self, victim: Victim) -> tuple[bool, int, int, int, Key]:
+        """Largest request first; ties by cpu, memory, then name. A pod that wants to join others comes after them."""
         template = victim.pod.template
         amounts = (self.resource, "cpu", "memory")
         large, cpu, memory = (-template.get(name, 0) for name in amounts)
-        return (large, cpu, memory, victim.pod.key)
+        return (bool(victim.pod.relations.affinity), large, cpu, memory, victim.pod.key)
 
     def shares(self) -> list[tuple[Share, ...]]:
         """Return every node's victims by PodGroup."""
@@ -133,6 +139,9 @@ class Problem:
     def _amounts(self) -> tuple[Whole, Whole]:
         """Return idle, shape (columns, nodes), and requests, shape (classes, columns)."""
         idle = idle_amounts(self.snapshot)
+        drivers = [c for c in self.columns if is_attachable(c)]
+        for name, amounts in attachable_amounts(self.snapshot, drivers).items():
+            idle[name].update(amounts)
         exact_idle = [[idle[n.name].get(c, 0) for n in self.nodes] for c in self.columns]
         exact_requests = [[c.template.get(name, 0) for c in self.classes] for name in self.columns]
         rows, columns = [], []
@@ -146,12 +155,11 @@ class Problem:
 
     # ---- static filters ----
     def may_host(self, pod_class: int) -> Flags:
-        """Return which nodes pass every filter that does not depend on the plan; cached by constraints."""
-        found = self.classes[pod_class]
-        key = (found.constraints, found.closed)
-        if key not in self._static:
-            self._static[key] = self._profiles.passing(*key)
-        return self._static[key]
+        """Return which nodes pass every filter that does not depend on the plan; cached by demands."""
+        demands = self.classes[pod_class].demands
+        if demands not in self._static:
+            self._static[demands] = self._profiles.passing(demands)
+        return self._static[demands]
 
 
 def _scale(have: Sequence[int], want: Sequence[int]) -> int:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from repack_gitops.model.cluster import Node, Pod
 from repack_gitops.model.plan import Code, Reason
-from repack_gitops.planner.candidacy import host_ports, receives_at_all
-from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.candidacy import receives_at_all
+from repack_gitops.planner.feasibility.state import Surroundings
 
 #: Pods bound or nominated to a node, by the node's name.
 Residents = Callable[[str], Sequence[Pod]]
-Closed = frozenset[inter_pod_affinity.Domain]
 
 
-def why_not_now(pod: Pod, node: Node, residents: Sequence[Pod], closed: Closed, resource: str) -> Reason | None:
+def why_not_now(pod: Pod, node: Node, residents: Sequence[Pod], around: Surroundings, resource: str) -> Reason | None:
     """Return why ``pod`` should not be led to ``node`` now, or None: no room, or a node that is empty of ``resource``.
 
     ``residents`` are the active pods bound or nominated to the node; ``pod`` itself is ignored among them.
@@ -24,33 +22,24 @@ def why_not_now(pod: Pod, node: Node, residents: Sequence[Pod], closed: Closed, 
     bound = [p for p in residents if p.uid != pod.uid and p.active and p.node]
     if not receives_at_all(node, bound, resource):
         return Reason(Code.NOT_OCCUPIED, f"node {node.name} holds no pod with {resource} that stays")
-    return why_no_room(pod, node, residents, closed)
+    return why_no_room(pod, node, residents, around)
 
 
-def why_no_room(pod: Pod, node: Node, residents: Sequence[Pod], closed: Closed) -> Reason | None:
+def why_no_room(pod: Pod, node: Node, residents: Sequence[Pod], around: Surroundings) -> Reason | None:
     """Return why ``pod`` cannot be bound to ``node`` at once, or None.
 
     Only what is idle counts: a nomination to room that a terminating pod still holds would make the pod wait for it.
     """
-    others = [p for p in residents if p.uid != pod.uid and p.active]
-    idle = dict(node.allocatable)
-    for other in others:
-        for name, amount in other.requests.items():
-            idle[name] = idle.get(name, 0) - amount
-    return (
-        static_reason(pod.constraints, closed, node)
-        or node_ports.why_not(pod.constraints, host_ports(others))
-        or node_resources_fit.why_not(pod.template, idle)
-    )
+    return around.why_not(pod, node, [p for p in residents if p.uid != pod.uid and p.active])
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A pod that needs a node: the planned one, the topology domains closed to it, the resource that counts."""
+    """A pod that needs a node: the planned one, everything else that decides, the resource that counts."""
 
     pod: Pod
     planned: str
-    closed: Closed
+    around: Surroundings
     resource: str
 
 
@@ -65,7 +54,7 @@ def choose_receiver(wish: Wish, nodes: Sequence[Node], residents: Residents) -> 
     fitting = []
     for node in sorted(nodes, key=lambda n: (n.name != wish.planned, n.name)):
         found = residents(node.name)
-        if why_not_now(wish.pod, node, found, wish.closed, wish.resource) is None:
+        if why_not_now(wish.pod, node, found, wish.around, wish.resource) is None:
             if node.name == wish.planned:
                 return node.name
             used = sum(p.requests.get(wish.resource, 0) for p in found if p.active)

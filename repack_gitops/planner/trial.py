@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from repack_gitops.planner.neighbourhood import Company
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Flags, Whole
 
@@ -22,13 +23,21 @@ _EMPTYING_COST = (1, 0, 2, 3, 4)
 
 
 class Trial:
-    """Pods tried on nodes; ``barred`` is the node they leave."""
+    """Pods tried on nodes; ``barred`` is the node they leave.
 
-    def __init__(self, occupancy: Occupancy, barred: int | None) -> None:
-        self._occupancy, self._barred = occupancy, barred
+    ``company`` are the pods themselves, in the order they are tried, where other pods matter to one of them.
+    """
+
+    def __init__(self, occupancy: Occupancy, barred: int | None, company: Company | None = None) -> None:
+        self._occupancy, self._barred, self._company = occupancy, barred, company
         #: By node: the classes tried there, and what they leave idle (columns of the problem).
         self._tried: dict[int, list[int]] = {}
         self._left: dict[int, list[int]] = {}
+
+    @property
+    def alike(self) -> bool:
+        """Whether pods of one class may go to the same nodes, which is not so where other pods matter."""
+        return self._company is None
 
     def open_nodes(self, pod_class: int) -> Flags:
         """Return the nodes that can take one more pod of the class, as an array of the caller's own."""
@@ -37,11 +46,15 @@ class Trial:
             flags[self._barred] = False
         for node in self._tried:
             flags[node] = flags[node] and self._fits_beside(pod_class, node)
+        if self._company is not None:
+            flags &= self._company.open_nodes()
         return flags
 
     def fits_on(self, pod_class: int, node: int) -> bool:
         """Tell whether ``node`` can take one more pod of the class."""
         if node == self._barred or not self._occupancy.fits(pod_class)[node]:
+            return False
+        if self._company is not None and not self._company.open_nodes()[node]:
             return False
         return node not in self._tried or self._fits_beside(pod_class, node)
 
@@ -57,13 +70,17 @@ class Trial:
         self._tried[node].append(pod_class)
         for column, amount in self._occupancy.asks[pod_class]:
             self._left[node][column] -= amount
+        if self._company is not None:
+            self._company.put(node)
 
     def take_back(self, node: int) -> None:
-        """Undo the last ``put`` on ``node``."""
+        """Undo the last ``put``, which was on ``node``."""
         for column, amount in self._occupancy.asks[self._tried[node].pop()]:
             self._left[node][column] += amount
         if not self._tried[node]:
             del self._tried[node], self._left[node]
+        if self._company is not None:
+            self._company.take_back()
 
     def preferred(self, flags: Flags, costs: Whole) -> int:
         """Return the guide's first choice among the nodes in ``flags``, which must not be empty.
@@ -85,29 +102,34 @@ class Trial:
         return int(choice[left.argmin()])
 
 
-def first_placement(occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole) -> tuple[int, ...] | None:
+def first_placement(
+    occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole, company: Company | None = None
+) -> tuple[int, ...] | None:
     """Return receivers for victims of ``classes``: the first complete placement in the order of preference, or None."""
-    return _Descent(occupancy, classes, barred, costs).run()
+    return _Descent(Trial(occupancy, barred, company), occupancy, classes, costs).run()
 
 
-def any_placement(occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole) -> tuple[int, ...] | None:
+def any_placement(
+    occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole, company: Company | None = None
+) -> tuple[int, ...] | None:
     """Return receivers for victims of ``classes``: any that take them all, or None if there are none.
 
     Victims with the fewest places go first, so that those that cannot be placed together are met at once, and not once
-    for every place of an undemanding one.
+    for every place of an undemanding one. Where other pods matter the order is part of the answer, and stays.
     """
+    if company is not None:
+        return first_placement(occupancy, classes, barred, costs, company)
     places = [np.count_nonzero(occupancy.fits(c)) for c in classes]
     order = sorted(range(len(classes)), key=lambda k: (places[k], classes[k]))
-    found = _Descent(occupancy, tuple(classes[k] for k in order), barred, costs).run()
+    found = first_placement(occupancy, tuple(classes[k] for k in order), barred, costs)
     return None if found is None else tuple(node for _, node in sorted(zip(order, found, strict=True)))
 
 
 class _Descent:
     """Depth-first search; its first way down is greedy placement."""
 
-    def __init__(self, occupancy: Occupancy, classes: tuple[int, ...], barred: int | None, costs: Whole) -> None:
-        self._occupancy, self._classes, self._costs = occupancy, classes, costs
-        self._trial = Trial(occupancy, barred)
+    def __init__(self, trial: Trial, occupancy: Occupancy, classes: tuple[int, ...], costs: Whole) -> None:
+        self._trial, self._occupancy, self._classes, self._costs = trial, occupancy, classes, costs
         self._chosen: list[int] = []
         self._tries = TRIES
 
@@ -121,7 +143,7 @@ class _Descent:
         if depth == len(self._classes):
             return True
         pod_class = self._classes[depth]
-        twin = depth + 1 < len(self._classes) and self._classes[depth + 1] == pod_class
+        twin = self._trial.alike and depth + 1 < len(self._classes) and self._classes[depth + 1] == pod_class
         flags = self._trial.open_nodes(pod_class)
         flags[list(useless)] = False
         while self._tries and flags.any():

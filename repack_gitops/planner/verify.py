@@ -1,7 +1,7 @@
 """The independent judge of every plan: replays it step by step with exact numbers, and never imports the search.
 
-It shares only the rules (filters, movability, scope, accounting of idle amounts), not the way plans are found: no
-arrays, no scaling, no caches.
+It shares only the rules (filters, movability, scope, the state of a cluster), not the way plans are found: no arrays, no
+scaling. In every step the node's pods leave first, then their replacements come one after another, in the plan's order.
 """
 
 from __future__ import annotations
@@ -9,23 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Node, Pod
+from repack_gitops.model.cluster import ClusterSnapshot, Key, Node, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
-from repack_gitops.planner.candidacy import (
-    Budget,
-    budget_of,
-    host_ports,
-    idle_amounts,
-    receives_at_all,
-    room_holders,
-    why_not_candidate,
-)
+from repack_gitops.planner.candidacy import Budget, Candidacy, budget_of, receives_at_all
 from repack_gitops.planner.disruption import impacts, total
-from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.feasibility.state import ClusterState
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.scope import ScopeFilter
@@ -46,12 +37,9 @@ class _Replay:
         self._snapshot, self._spec, self._evaluation, self._options = snapshot, spec, evaluation, options
         self._resource = spec.goals[0].resource
         self._scope = ScopeFilter(spec.scope)
-        self._movability = Movability(snapshot, self._scope, options)
+        self._candidacy = Candidacy(self._resource, self._scope, Movability(snapshot, self._scope, options), options)
         self._pods = {p.key: p for p in snapshot.pods}
-        self._idle = idle_amounts(snapshot)
-        self._holders = room_holders(snapshot)
-        self._ports: dict[str, set[HostPort]] = {}
-        self._guards = inter_pod_affinity.Guards(inter_pod_affinity.repelling(snapshot))
+        self._state = ClusterState(snapshot)
         self._moved: dict[Key, tuple[int, int]] = {}
 
     def problems(self) -> Iterator[str]:
@@ -103,11 +91,14 @@ class _Replay:
         pods = [p for p in self._snapshot.pods_by_node[node.name] if p.requests.get(self._resource, 0) > 0]
         if not pods or not node.allocatable.get(self._resource, 0):
             yield f"node {node.name} is not occupied"
-        reason = why_not_candidate(node, pods, self._scope, self._movability, self._options)
+        residents = self._snapshot.pods_by_node[node.name]
+        reason = self._candidacy.why_not(node, residents)
         if reason is not None:
             yield f"node {node.name} may not be emptied: {reason}"
         if sorted(p.key for p in pods) != sorted((m.namespace, m.pod) for m in step.moves):
             yield f"the moves of node {node.name} are not exactly its pods with {self._resource}"
+        for pod in pods:
+            self._state.remove(pod)
         for move in step.moves:
             yield from self._move(move, node, freed)
 
@@ -125,7 +116,7 @@ class _Replay:
         reason = self._why_not(pod, target)
         if reason is not None:
             yield f"{name} cannot go to {target.name}: {reason}"
-        self._place(pod, target)
+        self._state.place(pod, target.name)
         group = (pod.namespace, pod.pod_group or "")
         if group in self._snapshot.pod_groups:  # where it is not, the pod was already found immovable
             pods, cards = self._moved.get(group, (0, 0))
@@ -135,20 +126,7 @@ class _Replay:
         residents = self._snapshot.pods_by_node[target.name]
         if not receives_at_all(target, residents, self._resource):
             return "it is not an occupied node that stays"
-        closed = self._guards.closed_to(pod)
-        return (
-            static_reason(pod.constraints, closed, target)
-            or node_ports.why_not(pod.constraints, self._ports.get(target.name, self._held(target.name)))
-            or node_resources_fit.why_not(pod.template, self._idle[target.name])
-        )
-
-    def _place(self, pod: Pod, target: Node) -> None:
-        idle = self._idle[target.name]
-        for name, amount in pod.template.items():
-            idle[name] = idle.get(name, 0) - amount
-        if pod.constraints.host_ports:
-            held = self._ports.setdefault(target.name, set(self._held(target.name)))
-            held.update(pod.constraints.host_ports)
+        return self._state.why_not(pod, target)
 
     def _totals(self) -> Iterator[str]:
         found = impacts(self._snapshot, self._resource, self._moved)
@@ -173,9 +151,6 @@ class _Replay:
         expected = set() if self._evaluation.verdict is Verdict.NO_FRAGMENTATION else occupied - freed
         for name in sorted(expected ^ set(self._evaluation.stays)):
             yield f"node {name} " + ("stays, and nothing says why" if name in expected else "does not stay, as the plan says")
-
-    def _held(self, node: str) -> frozenset[HostPort]:
-        return host_ports(self._holders[node])
 
     def _providing(self) -> list[Node]:
         return [n for n in self._snapshot.nodes if n.allocatable.get(self._resource, 0) > 0]

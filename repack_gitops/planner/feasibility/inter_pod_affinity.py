@@ -1,86 +1,101 @@
-"""InterPodAffinity, the half that binds pods without affinity: required anti-affinity of pods already running.
+"""InterPodAffinity: required affinity and anti-affinity of the pod, and required anti-affinity of the pods already there.
 
-A pod with affinity or anti-affinity of its own is never moved yet (``model.unsupported``). But a running pod's
-anti-affinity also repels newcomers from its whole topology domain; where the snapshot cannot tell how far a term
-reaches (namespaceSelector), it is taken to reach everywhere.
+Terms speak of topology domains: all nodes that share the value of a label. Counts by domain decide, and they change with
+every move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
-from repack_gitops.model.cluster import AntiAffinity, ClusterSnapshot, Node, Pod
+from repack_gitops.model.affinity import AffinityTerm, Namespaces
+from repack_gitops.model.cluster import Node, Pod
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.planner.feasibility.pod_index import Label, asked_labels
 
-#: (topology key, topology value)
+#: (topology key, value): a topology domain.
 Domain = tuple[str, str]
-#: A label that a term asks for, or None for a term that asks for none in particular.
-_Label = tuple[str, str] | None
+Terms = tuple[AffinityTerm, ...]
 
 
-def repelling(snapshot: ClusterSnapshot) -> tuple[tuple[AntiAffinity, Domain], ...]:
-    """Return every required anti-affinity term of a pod that runs, or is nominated, with the domain it guards, once."""
-    found: dict[tuple[AntiAffinity, Domain], None] = {}
-    for pod in snapshot.pods:
-        node = snapshot.node_by_name.get(pod.node or pod.nominated_node or "")
-        if not pod.anti_affinity or not pod.active or node is None:
-            continue
-        labels = node.labels
-        for term in pod.anti_affinity:
-            if term.topology_key in labels:
-                found[(term, (term.topology_key, labels[term.topology_key]))] = None
-    return tuple(found)
+class Neighbours(Protocol):
+    """Where other pods are, by topology domain; entries are positive."""
+
+    def matching_all(self, terms: Terms) -> Mapping[Domain, int]:
+        """Return how many pods that match every one of ``terms`` are in each domain of the terms' topology keys."""
+
+    def matching(self, term: AffinityTerm) -> Mapping[Domain, int]:
+        """Return how many pods that match ``term`` are in each domain of its topology key."""
+
+    def repelling(self, pod: Pod) -> Iterator[tuple[AffinityTerm, Mapping[Domain, int]]]:
+        """Yield the anti-affinity terms of other pods that match ``pod``, with how many hold them in each domain."""
 
 
-class Guards:
-    """The same terms, indexed by a label they ask for: a pod meets only the few that could mean it."""
-
-    def __init__(self, terms: Iterable[tuple[AntiAffinity, Domain]]) -> None:
-        domains: dict[AntiAffinity, set[Domain]] = {}
-        for term, domain in terms:
-            domains.setdefault(term, set()).add(domain)
-        self._terms: dict[_Label, list[tuple[AntiAffinity, frozenset[Domain]]]] = {}
-        for term, found in domains.items():
-            for label in _asked(term):
-                self._terms.setdefault(label, []).append((term, frozenset(found)))
-
-    def closed_to(self, pod: Pod) -> frozenset[Domain]:
-        """Return the topology domains closed to ``pod``; the same as ``closed_domains``."""
-        closed: frozenset[Domain] = frozenset()
-        if self._terms:
-            for label in (None, *pod.labels.items()):
-                for term, found in self._terms.get(label, ()):
-                    if _repels(term, pod):
-                        closed |= found
-        return closed
+def why_not(pod: Pod, node: Node, others: Neighbours, namespaces: Namespaces) -> Reason | None:
+    """Return why ``pod`` may not join ``node``, or None; ``others`` are all pods but ``pod`` itself."""
+    return _affinity(pod, node, others, namespaces) or _anti_affinity(pod, node, others) or _guarded(pod, node, others)
 
 
-def _asked(term: AntiAffinity) -> Iterator[_Label]:
-    """Yield labels of which a repelled pod has at least one."""
-    requirements = term.selector.requirements if term.selector else ()
-    asked = next((r for r in requirements if r.operator == "In"), None)
-    if asked is None:
-        yield None
-    else:
-        yield from ((asked.key, value) for value in dict.fromkeys(asked.values))
-
-
-def closed_domains(pod: Pod, terms: Iterable[tuple[AntiAffinity, Domain]]) -> frozenset[Domain]:
-    """Return the topology domains closed to ``pod``."""
-    return frozenset(domain for term, domain in terms if _repels(term, pod))
-
-
-def why_not(closed: frozenset[Domain], node: Node) -> Reason | None:
-    """Return why ``node`` lies in a closed domain, or None."""
-    for key, value in sorted(closed):
-        if node.labels.get(key) == value:
-            return Reason(Code.INTER_POD_AFFINITY, f"a pod in {key}={value} has anti-affinity against it")
+def undecided(pod: Pod, namespaces: Namespaces) -> Reason | None:
+    """Return why the pod's affinity cannot be decided: it selects namespaces whose labels the snapshot does not hold."""
+    if any(t.namespace_selector is not None for t in pod.relations.affinity) and pod.namespace not in namespaces:
+        return Reason(Code.INTER_POD_AFFINITY, "podAffinity has a namespaceSelector, and the snapshot holds no namespaces")
     return None
 
 
-def _repels(term: AntiAffinity, pod: Pod) -> bool:
-    if term.selector is None:
-        return False
-    if term.namespaces is not None and pod.namespace not in term.namespaces:
-        return False
-    return term.selector.matches(pod.labels)
+def matches_all(terms: Terms, pod: Pod, namespaces: Namespaces) -> bool:
+    """Tell whether ``pod`` matches every one of ``terms``."""
+    return all(term.matches(pod, namespaces) for term in terms)
+
+
+def _affinity(pod: Pod, node: Node, others: Neighbours, namespaces: Namespaces) -> Reason | None:
+    terms = pod.relations.affinity
+    if not terms:
+        return None
+    for term in terms:
+        if term.topology_key not in node.labels:
+            return Reason(Code.INTER_POD_AFFINITY, f"podAffinity needs nodes with the label {term.topology_key}")
+    found = others.matching_all(terms)
+    missing = next((t for t in terms if not found.get((t.topology_key, node.labels[t.topology_key]))), None)
+    # The first pod of a group that wants to be together may go anywhere: nobody is there to join yet.
+    if missing is None or (not found and matches_all(terms, pod, namespaces)):
+        return None
+    where = f"{missing.topology_key}={node.labels[missing.topology_key]}"
+    return Reason(Code.INTER_POD_AFFINITY, f"podAffinity finds no pod in {where} that it wants")
+
+
+def _anti_affinity(pod: Pod, node: Node, others: Neighbours) -> Reason | None:
+    for term in pod.relations.anti_affinity:
+        value = node.labels.get(term.topology_key)
+        if value is not None and others.matching(term).get((term.topology_key, value)):
+            return Reason(Code.INTER_POD_AFFINITY, f"podAntiAffinity: {term.topology_key}={value} holds a pod it avoids")
+    return None
+
+
+def _guarded(pod: Pod, node: Node, others: Neighbours) -> Reason | None:
+    for term, holders in others.repelling(pod):
+        value = node.labels.get(term.topology_key)
+        if value is not None and holders.get((term.topology_key, value)):
+            return Reason(Code.INTER_POD_AFFINITY, f"a pod in {term.topology_key}={value} has anti-affinity against it")
+    return None
+
+
+class Guards:
+    """Anti-affinity terms of pods, indexed by a label they ask for: a pod meets only the few that could mean it."""
+
+    def __init__(self) -> None:
+        self._terms: dict[Label, dict[AffinityTerm, None]] = {}
+
+    def add(self, term: AffinityTerm) -> None:
+        """Know of ``term`` from now on."""
+        for label in asked_labels(term.selector) if term.selector is not None else ():
+            self._terms.setdefault(label, {})[term] = None
+
+    def against(self, pod: Pod, namespaces: Namespaces) -> Iterator[AffinityTerm]:
+        """Yield the terms that match ``pod``."""
+        if self._terms:
+            for label in (None, *pod.labels.items()):
+                for term in self._terms.get(label, ()):
+                    if term.matches(pod, namespaces):
+                        yield term

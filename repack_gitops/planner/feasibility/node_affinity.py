@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from repack_gitops.model.cluster import Constraints, Node, NodeRequirement, NodeTerm
+from repack_gitops.model.cluster import Constraints, Node
+from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
 from repack_gitops.model.plan import Code, Reason
 
 #: A label's value has at most 63 characters; a longer bound matches nothing and is not worth the arithmetic.
@@ -16,13 +17,13 @@ def why_not(constraints: Constraints, node: Node) -> Reason | None:
     for key, value in constraints.node_selector:
         if node.labels.get(key) != value:
             return Reason(Code.NODE_AFFINITY, f"nodeSelector {key}={value} does not match")
-    if constraints.node_terms is None or any(_term_matches(t, node) for t in constraints.node_terms):
+    if constraints.node_terms is None or any(term_matches(t, node) for t in constraints.node_terms):
         return None
     return Reason(Code.NODE_AFFINITY, "no term of the required node affinity matches")
 
 
-def _term_matches(term: NodeTerm, node: Node) -> bool:
-    """A term without any requirement matches nothing, as in Kubernetes."""
+def term_matches(term: NodeTerm, node: Node) -> bool:
+    """Tell whether ``term`` matches; one without any requirement matches nothing, as in Kubernetes."""
     if not term.expressions and not term.fields:
         return False
     fields = {"metadata.name": node.name}

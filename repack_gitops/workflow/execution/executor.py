@@ -32,7 +32,6 @@ from repack_gitops.model.status import (
     progressing,
     verdict_message,
 )
-from repack_gitops.planner.feasibility.inter_pod_affinity import repelling
 from repack_gitops.policy.due import why_closed
 from repack_gitops.policy.ending import Ending, Observed, attempted, ending_of
 from repack_gitops.workflow.clock import Clock, timestamp
@@ -206,7 +205,7 @@ class Executor:
             owners=owners_of(journal.status),
             freed=frozenset(journal.plan.freed_nodes),
             known=known_pods(journal, snapshot),
-            terms=repelling(snapshot),
+            snapshot=snapshot,
         )
         feed = self._feed()
         try:

@@ -44,6 +44,7 @@ class Follower:
         self._feed, self.view, self._rules = feed, view, rules
         self._receivers = Receivers(view, rules)
         self._known = set(rules.known)
+        self._leaving = frozenset(r.victim_pod_uid for r in session.journal.relocations)
         self._victims: dict[int, Pod] = {}
         self._flying: tuple[list[Relocation], list[int]] = ([], [])
         #: By UID of a pod whose nomination was refused: when to try again, and how long to wait after that.
@@ -102,7 +103,9 @@ class Follower:
         self._victims[index] = victim
         self._known.update(p.uid for p in self.view.pods() if p.namespace == victim.namespace)
         relocation = self._journal.relocations[index]
-        selected = self._receivers.choose(victim, relocation, without(self._promised(), (index,)), evicted=False)
+        leaving = frozenset(p.uid for p in self.view.residents(victim.node or "") if p.uid in self._leaving)
+        promised = without(self._promised(), (index,))
+        selected = self._receivers.choose(victim, relocation, promised, evicted=False, leaving=leaving)
         if selected is None:
             return None
         return msgspec.structs.replace(relocation.placement, selected_node_name=selected if self._steers else "")

@@ -16,6 +16,8 @@ class LiveView:
         self.nodes: tuple[Node, ...] = tuple(nodes)
         self._pods: dict[Key, Pod] = {}
         self._on: dict[str, dict[Key, Pod]] = {}
+        #: How many pods have relations to others.
+        self.related = 0
         for pod in pods:
             self._put(pod)
 
@@ -23,7 +25,7 @@ class LiveView:
         """Take in ``change``; returns the pods to look at, in a fixed order."""
         match change:
             case PodList(pods=pods):
-                self._pods, self._on = {}, {}
+                self._pods, self._on, self.related = {}, {}, 0
                 for pod in pods:
                     self._put(pod)
                 return list(pods)
@@ -59,10 +61,11 @@ class LiveView:
         if current is not None:
             self._drop(current)
         self._pods[pod.key] = pod
+        self.related += bool(pod.relations)
         place = pod.node or pod.nominated_node
         if place:
             self._on.setdefault(place, {})[pod.key] = pod
 
     def _drop(self, pod: Pod) -> None:
-        self._pods.pop(pod.key, None)
+        self.related -= bool(self._pods.pop(pod.key, pod).relations)
         self._on.get(pod.node or pod.nominated_node or "", {}).pop(pod.key, None)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
-from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Pod
+from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Node, Pod, Relations
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner import PlannerOptions
-from repack_gitops.planner.candidacy import budget_of, idle_amounts, receives_at_all, room_holders, why_not_candidate
+from repack_gitops.planner.candidacy import budget_of, Candidacy, idle_amounts, receives_at_all, room_holders
 from repack_gitops.planner.feasibility import node_ports, node_resources_fit
-from repack_gitops.planner.feasibility.inter_pod_affinity import closed_domains, repelling
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.scope import ScopeFilter
+from tests.unit.planner.naive_relations import admits
 
 
 def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> int:
@@ -29,17 +30,21 @@ class _Search:
         self._snapshot, self._budget = snapshot, budget_of(spec, PlannerOptions())
         resource = spec.goals[0].resource
         scope = ScopeFilter(spec.scope)
-        movability = Movability(snapshot, scope, PlannerOptions())
+        self._movability = Movability(snapshot, scope, PlannerOptions())
+        candidacy = Candidacy(resource, scope, self._movability, PlannerOptions())
         providing = [n for n in snapshot.nodes if n.allocatable.get(resource)]
         self._victims = {n.name: [p for p in snapshot.pods_by_node[n.name] if p.requests.get(resource)] for n in providing}
         self.candidates = [
-            n.name
-            for n in providing
-            if self._victims[n.name]
-            and why_not_candidate(n, self._victims[n.name], scope, movability, PlannerOptions()) is None
+            n.name for n in providing if self._victims[n.name] and candidacy.why_not(n, snapshot.pods_by_node[n.name]) is None
         ]
-        self._receivers = [n for n in providing if receives_at_all(n, self._victims[n.name], resource)]
-        self._terms, self._resource = repelling(snapshot), resource
+        self._receivers = [n for n in providing if receives_at_all(n, snapshot.pods_by_node[n.name], resource)]
+        self._resource = resource
+        movable = {p.key for name in self.candidates for p in self._victims[name]}
+        self._fixed = [
+            (p, snapshot.node_by_name[at], p.node is not None)
+            for p in snapshot.pods
+            if p.active and p.key not in movable and (at := p.node or p.nominated_node) in snapshot.node_by_name
+        ]
 
     def possible(self, chosen: frozenset[str]) -> bool:
         victims = [p for name in sorted(chosen) for p in self._victims[name]]
@@ -59,12 +64,12 @@ class _Search:
         if not victims:
             return True
         pod, *rest = victims
-        closed = closed_domains(pod, self._terms)
         for node in self._receivers:
             room, held = idle[node.name], ports[node.name]
             fits = (
                 node.name not in chosen
-                and static_reason(pod.constraints, closed, node) is None
+                and static_reason(self._movability.demands(pod), node) is None
+                and self._tolerated(pod, node)
                 and node_resources_fit.why_not(pod.template, room) is None
                 and node_ports.why_not(pod.constraints, held) is None
             )
@@ -75,3 +80,8 @@ class _Search:
             if self._placed(rest, chosen, {**idle, node.name: {**room, **taken}}, more):
                 return True
         return False
+
+    def _tolerated(self, pod: Pod, node: Node) -> bool:
+        """Only what pods that cannot move have against it: what others say depends on the order of moves."""
+        loner = replace(pod, relations=Relations())
+        return admits(loner, node, self._fixed, self._snapshot.nodes, self._snapshot.namespaces)

@@ -9,7 +9,7 @@ import msgspec
 
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.kubernetes import KINDS
+from repack_gitops.model.kinds import KINDS
 from tests.unit.planner.build import GPU
 
 Object = dict[str, Any]

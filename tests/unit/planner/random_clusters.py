@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
+from repack_gitops.model.affinity import AffinityTerm, SpreadConstraint
 from repack_gitops.model.cluster import (
-    AntiAffinity,
     ClusterSnapshot,
     Constraints,
     HostPort,
     Node,
-    NodeRequirement,
-    NodeTerm,
     Owner,
     Pod,
+    Relations,
     Taint,
     Toleration,
 )
-from repack_gitops.model.labels import LabelSelector
+from repack_gitops.model.labels import LabelSelector, Requirement
+from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
 from repack_gitops.model.run import Goal, MaxPerRun, NodeScope, NodeSet, PodGroupScope, PodGroupSet, RunTemplateSpec, Scope
 from tests.unit.planner.build import GPU, cluster, pod
 
@@ -37,6 +37,22 @@ CONSTRAINTS = (
     ),
     Constraints(host_ports=(HostPort(8080, "TCP", ANY_ADDRESS),)),
     Constraints(host_ports=(HostPort(8080, "TCP", "10.0.0.1"), HostPort(9090, "UDP", ANY_ADDRESS))),
+)
+APP_X, APP_Y = LabelSelector.of({"app": "x"}), LabelSelector.of({"app": "y"})
+_TEAM = frozenset({"team"})
+#: Relations to other pods; few pods have any.
+RELATIONS = (
+    Relations(anti_affinity=(AffinityTerm("kubernetes.io/hostname", APP_X, _TEAM),)),
+    Relations(anti_affinity=(AffinityTerm("zone", APP_Y, _TEAM),)),
+    Relations(anti_affinity=(AffinityTerm("kubernetes.io/hostname", APP_Y, frozenset(), LabelSelector()),)),
+    Relations(affinity=(AffinityTerm("zone", APP_X, _TEAM),)),
+    Relations(affinity=(AffinityTerm("kubernetes.io/hostname", APP_Y, _TEAM), AffinityTerm("zone", APP_Y, _TEAM))),
+    Relations(spread=(SpreadConstraint("zone", 1, 1, APP_X),)),
+    Relations(spread=(SpreadConstraint("kubernetes.io/hostname", 1, 3, APP_Y, honor_node_taints=True),)),
+    Relations(
+        anti_affinity=(AffinityTerm("rack", LabelSelector.of({}, (Requirement("app", "Exists"),)), _TEAM),),
+        spread=(SpreadConstraint("zone", 2, 1, LabelSelector.of({}, (Requirement("app", "In", ("x", "y")),))),),
+    ),
 )
 #: Changes that make a pod immovable, one rule of movability each.
 IMMOVABLE: tuple[dict[str, object], ...] = (
@@ -58,6 +74,7 @@ class Shape:
     sizes: tuple[int, ...] = (1, 2, 4)
     constrained: float = 0.25
     immovable: float = 0.06
+    related: float = 0.08
     tight_cpu: float = 0.3
     gangs: int = 4
     fill: float = 0.6
@@ -150,6 +167,8 @@ def _pod(random: Random, shape: Shape, name: str, on: str, size: int) -> Pod:
     made = replace(made, namespace=random.choice(("team", "team", "other")))
     if random.random() < shape.constrained:
         made = replace(made, constraints=random.choice(CONSTRAINTS))
+    if random.random() < shape.related:
+        made = replace(made, relations=random.choice(RELATIONS))
     if random.random() < shape.immovable:
         made = replace(made, **random.choice(IMMOVABLE))  # type: ignore[arg-type]
     if random.random() < 0.08:
@@ -168,10 +187,10 @@ def _bystanders(random: Random, nodes: list[Node]) -> list[Pod]:
     if random.random() < 0.2:
         found.append(pod("port-holder", on, 0, constraints=CONSTRAINTS[4]))
     if random.random() < 0.2:
-        term = AntiAffinity(
+        term = AffinityTerm(
             random.choice(("zone", "kubernetes.io/hostname")), LabelSelector.of({"app": "x"}), frozenset({"team"})
         )
-        found.append(pod("hermit", on, 0, anti_affinity=(term,)))
+        found.append(pod("hermit", on, 0, relations=Relations(anti_affinity=(term,))))
     return found
 
 

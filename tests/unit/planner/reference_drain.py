@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Pod
+from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Node, Pod
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner import PlannerOptions
-from repack_gitops.planner.candidacy import why_not_candidate
-from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
+from repack_gitops.planner.candidacy import Candidacy, receives_at_all
+from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.scope import ScopeFilter
+from tests.unit.planner.naive_relations import admits
 
 #: (pod, from, to) in the order of the plan.
 Moves = list[tuple[str, str, str]]
@@ -43,13 +44,13 @@ class Reference:
             name: [p for p in self.snapshot.pods if p.node == name and p.active and p.requests.get(self.resource)]
             for name in self.nodes
         }
-        self.terms = inter_pod_affinity.repelling(self.snapshot)
         scope, options = ScopeFilter(self.spec.scope), PlannerOptions()
-        movability = Movability(self.snapshot, scope, options)
+        self.movability = Movability(self.snapshot, scope, options)
+        candidacy = Candidacy(self.resource, scope, self.movability, options)
         self.candidates = [
             name
             for name, node in self.nodes.items()
-            if self.users[name] and why_not_candidate(node, self.users[name], scope, movability, options) is None
+            if self.users[name] and candidacy.why_not(node, self.snapshot.pods_by_node[name]) is None
         ]
         self.given_up: set[str] = set()
         self.targets: dict[Key, str] = {}
@@ -71,7 +72,8 @@ class Reference:
         return {port for p in self.snapshot.pods if p.active and self.located(p) == name for port in p.constraints.host_ports}
 
     def receives(self, name: str) -> bool:
-        return name not in self.emptied and any(not p.terminating for p in self.users[name])
+        keeps = receives_at_all(self.nodes[name], self.snapshot.pods_by_node[name], self.resource)
+        return name not in self.emptied and keeps
 
     def receivers(self) -> set[str]:
         return set(self.targets.values())
@@ -80,19 +82,31 @@ class Reference:
     def fits(self, pod: Pod, name: str, source: str) -> bool:
         if name == source or not self.receives(name):
             return False
-        closed = inter_pod_affinity.closed_domains(pod, self.terms)
+        node = self.nodes[name]
         return (
-            static_reason(pod.constraints, closed, self.nodes[name]) is None
+            static_reason(self.movability.demands(pod), node) is None
+            and admits(pod, node, self.others(pod, source), self.snapshot.nodes, self.snapshot.namespaces)
             and node_ports.why_not(pod.constraints, self.ports(name)) is None
             and node_resources_fit.why_not(pod.template, self.idle(name)) is None
         )
 
-    def victims(self, name: str) -> list[Pod]:
-        """Largest request first; ties by cpu, memory, then name."""
+    def others(self, pod: Pod, source: str) -> list[tuple[Pod, Node, bool]]:
+        """Every other pod where it is now; those of ``source`` have left, or are where they were tried."""
+        found = []
+        for other in self.snapshot.pods:
+            at = self.located(other)
+            gone = other in self.users[source] and other.key not in self.targets
+            if other.active and other.key != pod.key and at in self.snapshot.node_by_name and not gone:
+                bound = other.node is not None or other.key in self.targets
+                found.append((other, self.snapshot.node_by_name[at], bound))
+        return found
 
-        def size(pod: Pod) -> tuple[int, int, int, Key]:
+    def victims(self, name: str) -> list[Pod]:
+        """Largest request first; ties by cpu, memory, then name; those that want to join others at the end."""
+
+        def size(pod: Pod) -> tuple[bool, int, int, int, Key]:
             large, cpu, memory = (-pod.template.get(k, 0) for k in (self.resource, "cpu", "memory"))
-            return (large, cpu, memory, pod.key)
+            return (bool(pod.relations.affinity), large, cpu, memory, pod.key)
 
         return sorted(self.users[name], key=size)
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from repack_gitops.model.cluster import ClusterSnapshot, Pod
 from repack_gitops.model.plan import Evaluation, PodMove
-from repack_gitops.planner.feasibility.inter_pod_affinity import closed_domains, repelling
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.feasibility.demands import PodDemands
+from repack_gitops.planner.feasibility.static import NodeDemands, static_reason
+from tests.unit.planner.naive_relations import admits
 
 
 def apply(snapshot: ClusterSnapshot, evaluation: Evaluation) -> ClusterSnapshot:
@@ -25,15 +26,25 @@ def _moved(pod: Pod, move: PodMove | None) -> Pod:
 def replay_fits(snapshot: ClusterSnapshot, evaluation: Evaluation) -> bool:
     """Tell whether all moves of ``evaluation`` fit: every pod one by one, every receiver counted from scratch."""
     used, now = evaluation.resource, snapshot
-    terms = repelling(snapshot)
+    demands = PodDemands(snapshot)
     freed = set(evaluation.freed_nodes)
     pods = {p.key: p for p in snapshot.pods}
-    for move in evaluation.moves:
+    for step, move in ((s, m) for s in evaluation.steps for m in s.moves):
         pod, node = pods[(move.namespace, move.pod)], snapshot.node_by_name[move.to_node]
         keeps = [p for p in snapshot.pods_by_node[node.name] if p.requests.get(used) and not p.terminating]
         if node.name in freed or not keeps or not node.allocatable.get(used):
             return False
-        if static_reason(pod.constraints, closed_domains(pod, terms), node) is not None:
+        wanted = demands.of(pod)
+        if not isinstance(wanted, NodeDemands) or static_reason(wanted, node) is not None:
+            return False
+        left = {(m.namespace, m.pod) for m in step.moves}
+        others = [
+            (p, snapshot.node_by_name[at], p.node is not None)
+            for p in now.pods
+            if p.active and (at := p.node or p.nominated_node) in snapshot.node_by_name
+            if p.key != pod.key and not (p.key in left and at == step.node)
+        ]
+        if not admits(pod, node, others, snapshot.nodes, snapshot.namespaces):
             return False
         residents = [p for p in now.pods if p.active and (p.node or p.nominated_node) == node.name]
         if not _fits(pod, node.allocatable, residents):

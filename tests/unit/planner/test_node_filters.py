@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from repack_gitops.model.cluster import Constraints, NodeRequirement, NodeTerm, Taint, Toleration
+from repack_gitops.model.cluster import Constraints, NodeGroupAffinity, Taint, Toleration
+from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
 from repack_gitops.model.plan import Code
 from repack_gitops.planner.feasibility import node_affinity, node_unschedulable, taint_toleration
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.feasibility.static import NodeDemands, static_reason
+from repack_gitops.planner.feasibility.volume_binding import VolumeDemands
 from tests.unit.planner.build import cluster, node, plan, pod, targets
 
 EVERYTHING = Toleration("", "Exists", "", "")
@@ -175,26 +177,33 @@ class TestNodeAffinity:
 
 def test_order_of_the_filters_is_the_schedulers() -> None:
     """The first filter that says no is the one that is shown."""
-    closed = frozenset({("kubernetes.io/hostname", "b")})
-    picky = Constraints(node_selector=(("pool", "y"),))
+    volumes = VolumeDemands(
+        node_terms=((NodeTerm((NodeRequirement("disk", "In", ("fast",)),)),),),
+        zones=(("topology.kubernetes.io/zone", frozenset("z")),),
+    )
+    picky = NodeDemands(Constraints(node_selector=(("pool", "y"),)), volumes, NodeGroupAffinity(required=frozenset("g")))
     bad = node("b", ready=False, unschedulable=True, taints=(Taint("t", "", "NoSchedule"),))
     found = []
     for cured in (
         {},
         {"ready": True},
         {"unschedulable": False},
-        {"labels": {"pool": "y", "kubernetes.io/hostname": "b"}},
+        {"labels": {"pool": "y", "topology.kubernetes.io/zone": "a"}},
         {"taints": ()},
+        {"labels": {"pool": "y", "topology.kubernetes.io/zone": "z"}},
+        {"labels": {"pool": "y", "topology.kubernetes.io/zone": "z", "disk": "fast"}},
     ):
         bad = replace(bad, **cured)
-        reason = static_reason(picky, closed, bad)
+        reason = static_reason(picky, bad)
         found.append(reason.code if reason else None)
     assert found == [
         Code.NODE_NOT_READY,
         Code.NODE_UNSCHEDULABLE,
         Code.NODE_AFFINITY,
         Code.TAINT_TOLERATION,
-        Code.INTER_POD_AFFINITY,
+        Code.VOLUME_ZONE,
+        Code.VOLUME_BINDING,
+        Code.NODE_GROUP,
     ]
 
 

@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
-from repack_gitops.model.cluster import Constraints, Node, NodeRequirement, NodeTerm, Taint, Toleration
-from repack_gitops.planner.feasibility.inter_pod_affinity import Domain
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.model.cluster import Constraints, Node, NodeGroupAffinity, Taint, Toleration
+from repack_gitops.model.decode_storage import ZONE_LABELS
+from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
+from repack_gitops.planner.feasibility.static import NodeDemands, static_reason
+from repack_gitops.planner.feasibility.volume_binding import VolumeDemands
 from repack_gitops.planner.node_profiles import NodeProfiles
 from tests.unit.planner.build import node
 
@@ -17,6 +19,7 @@ TAINTS = (Taint("dedicated", "x", "NoSchedule"), Taint("spot", "", "NoExecute"),
 
 def random_node(random: Random, index: int) -> Node:
     labels = {"zone": random.choice("xyz"), "rank": str(random.randrange(4)), "name": f"n{index}"}
+    labels |= {label: random.choice("xy") for label in (*ZONE_LABELS, "volcano.sh/nodegroup-name")}
     labels = {k: v for k, v in labels.items() if random.random() < 0.8}
     taints = tuple(t for t in TAINTS if random.random() < 0.3)
     return node(f"n{index}", labels=labels, taints=taints, unschedulable=random.random() < 0.2, ready=random.random() < 0.8)
@@ -48,10 +51,16 @@ def random_constraints(random: Random) -> Constraints:
     )
 
 
-def random_closed(random: Random) -> frozenset[Domain]:
-    return frozenset(
-        (random.choice(("zone", "name")), random.choice(("x", "y", "n1", "n2"))) for _ in range(random.randrange(3))
+def random_demands(random: Random) -> NodeDemands:
+    """Everything that is decided node by node: the pod's constraints, its volumes, its queue's node groups."""
+    values = frozenset(random.sample(("x", "y", "n1", "3"), 2))
+    volumes = VolumeDemands(
+        node_terms=tuple((NodeTerm((random_requirement(random),)),) for _ in range(random.randrange(2))),
+        zones=((random.choice(ZONE_LABELS), values),) if random.random() < 0.3 else (),
+        topologies=((((random.choice(("zone", "rank")), values),),),) if random.random() < 0.3 else (),
     )
+    groups = NodeGroupAffinity(required=values) if random.random() < 0.3 else None
+    return NodeDemands(random_constraints(random), volumes, groups)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -60,10 +69,10 @@ def test_same_as_asking_every_node(seed: int) -> None:
     nodes = tuple(random_node(random, i) for i in range(random.randint(1, 40)))
     profiles = NodeProfiles(nodes)
     for _ in range(4):
-        constraints, closed = random_constraints(random), random_closed(random)
-        expected = [static_reason(constraints, closed, n) is None for n in nodes]
-        assert profiles.passing(constraints, closed).tolist() == expected
+        demands = random_demands(random)
+        expected = [static_reason(demands, n) is None for n in nodes]
+        assert profiles.passing(demands).tolist() == expected
 
 
 def test_no_nodes() -> None:
-    assert NodeProfiles(()).passing(Constraints(node_selector=(("a", "b"),)), frozenset()).size == 0
+    assert NodeProfiles(()).passing(NodeDemands(Constraints(node_selector=(("a", "b"),)))).size == 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from repack_gitops.model.cluster import AntiAffinity, Constraints, HostPort, Pod
+from repack_gitops.model.affinity import AffinityTerm
+from repack_gitops.model.cluster import Constraints, HostPort, Pod, Relations
 from repack_gitops.model.labels import LabelSelector, Requirement
 from repack_gitops.model.plan import Code
-from repack_gitops.planner.feasibility import inter_pod_affinity
-from repack_gitops.planner.feasibility.inter_pod_affinity import Guards, closed_domains, repelling
+from repack_gitops.planner.feasibility.inter_pod_affinity import Guards
 from tests.unit.planner.build import cluster, node, plan, pod, targets
 
 ALL = "0.0.0.0"  # noqa: S104
@@ -75,22 +77,20 @@ class TestHostPorts:
         assert targets(cluster([node("a"), node("b")], pods)) == {"p": "b"}
 
 
-def term(
-    selector: LabelSelector | None, namespaces: frozenset[str] | None = frozenset({"team"}), key: str = HOST
-) -> AntiAffinity:
-    return AntiAffinity(key, selector, namespaces)
+def term(selector: LabelSelector | None, namespaces: frozenset[str] = frozenset({"team"}), key: str = HOST) -> AffinityTerm:
+    return AffinityTerm(key, selector, namespaces)
 
 
 APP_X = LabelSelector.of({"app": "x"})
 
 
 class TestAntiAffinityOfRunningPods:
-    def moves(self, *terms: AntiAffinity, labels: dict[str, str] | None = None, **hermit: object) -> bool:
+    def moves(self, *terms: AffinityTerm, labels: dict[str, str] | None = None, **hermit: object) -> bool:
         """Tell whether a pod labelled app=x can join node b (zone z), where a cpu-only pod has anti-affinity ``terms``."""
         pods = [
             pod("subject", "a", 1, labels={"app": "x"} if labels is None else labels),
             pod("other", "b", 4, owner=None),
-            pod("hermit", **{"on": "b", "cards": 0, "anti_affinity": terms, **hermit}),  # type: ignore[arg-type]
+            pod("hermit", **{"on": "b", "cards": 0, "relations": Relations(anti_affinity=terms), **hermit}),  # type: ignore[arg-type]
         ]
         nodes = [node("a", labels={HOST: "a", "zone": "z"}), node("b", labels={HOST: "b", "zone": "z"})]
         evaluation = plan(cluster(nodes, pods))
@@ -126,7 +126,9 @@ class TestAntiAffinityOfRunningPods:
     def test_namespaces(self) -> None:
         assert self.moves(term(APP_X, frozenset({"other"})))
         assert not self.moves(term(APP_X, frozenset({"other", "team"})))
-        assert not self.moves(term(APP_X, None))  # a namespaceSelector: taken to reach everywhere
+        everywhere = AffinityTerm(HOST, APP_X, frozenset(), LabelSelector())
+        assert not self.moves(everywhere)
+        assert not self.moves(replace(everywhere, namespace_selector=LabelSelector.of({"a": "b"})))  # unknown: taken to match
 
     def test_it_reaches_as_far_as_its_topology(self) -> None:
         assert not self.moves(term(APP_X, key="zone"), on="a")  # another node of the same zone, even the pod's own
@@ -140,10 +142,6 @@ class TestAntiAffinityOfRunningPods:
 
     def test_any_of_several_terms(self) -> None:
         assert not self.moves(term(LabelSelector.of({"app": "y"})), term(APP_X))
-
-    def test_the_reason_names_the_domain(self) -> None:
-        reason = inter_pod_affinity.why_not(frozenset({(HOST, "b")}), node("b"))
-        assert str(reason) == f"InterPodAffinity: a pod in {HOST}=b has anti-affinity against it"
 
 
 LABELS = ({}, {"app": "x"}, {"app": "y"}, {"app": "x", "tier": "1"}, {"tier": "1"})
@@ -162,12 +160,11 @@ SELECTORS = (
 @pytest.mark.parametrize("labels", LABELS, ids=str)
 @pytest.mark.parametrize("namespace", ["team", "other"])
 def test_the_index_answers_like_asking_every_term(labels: dict[str, str], namespace: str) -> None:
-    hermits = [
-        pod(f"h{i}{j}", f"n{i % 3}", 0, anti_affinity=(term(selector, namespaces),))
-        for i, selector in enumerate(SELECTORS)
-        for j, namespaces in enumerate((frozenset({"team"}), None))
-    ]
-    terms = repelling(cluster([node(f"n{i}") for i in range(3)], hermits))
+    guards, terms = Guards(), []
+    for selector in SELECTORS:
+        for namespaces in (frozenset({"team"}), frozenset({"other", "third"})):
+            terms.append(term(selector, namespaces))
+            guards.add(terms[-1])
     subject: Pod = pod("subject", None, 1, labels=labels, namespace=namespace)
-    assert Guards(terms).closed_to(subject) == closed_domains(subject, terms)
-    assert Guards(()).closed_to(subject) == frozenset()
+    assert set(guards.against(subject, {})) == {t for t in terms if t.matches(subject, {})}
+    assert not list(Guards().against(subject, {}))

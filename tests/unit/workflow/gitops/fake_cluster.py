@@ -10,7 +10,8 @@ import msgspec
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.kube.interface import Conflict, JobState
-from repack_gitops.model.kubernetes import KINDS, Wire
+from repack_gitops.model.kinds import KINDS
+from repack_gitops.model.kubernetes import Wire
 from tests.unit.planner.objects import Object, group_object, node_object, pod_object
 
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")

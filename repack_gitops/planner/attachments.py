@@ -1,0 +1,49 @@
+"""Volumes that CSI drivers attach, as amounts: so the search treats a driver's limit like any other resource.
+
+A volume that two pods share is counted for each pod that joins, though the driver attaches it once: that can only forbid
+too much. ``feasibility.node_volume_limits`` is exact.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from repack_gitops.model.cluster import ClusterSnapshot, Pod
+from repack_gitops.model.quantity import MILLI
+from repack_gitops.model.storage import Storage
+from repack_gitops.planner.candidacy import room_holders
+from repack_gitops.planner.feasibility.node_volume_limits import attached, handles, left_attached
+
+_PREFIX = "attachable-volumes-csi-"
+#: More volumes than any node has, where a driver names no limit; in thousandths.
+_NO_LIMIT = 10**9 * MILLI
+
+
+def is_attachable(resource: str) -> bool:
+    """Tell whether ``resource`` is one of ours, and stands for a driver's attachments."""
+    return resource.startswith(_PREFIX)
+
+
+def attached_amounts(pod: Pod, storage: Storage) -> tuple[tuple[str, int], ...]:
+    """Return how many volumes of every driver ``pod``'s replacement attaches, in thousandths, by resource name."""
+    if not pod.claims:
+        return ()
+    counts = Counter(driver for driver, _ in handles(pod, storage))
+    return tuple(sorted((_PREFIX + driver, number * MILLI) for driver, number in counts.items()))
+
+
+def attachable_amounts(snapshot: ClusterSnapshot, resources: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return how many more volumes every node can attach, in thousandths, for the given ``resources``."""
+    drivers = {name: name.removeprefix(_PREFIX) for name in resources}
+    if not drivers:
+        return {}
+    storage, lingering, found = snapshot.storage, left_attached(snapshot.storage), {}
+    for node, pods in room_holders(snapshot).items():
+        taken = Counter(driver for driver, _ in attached(pods, storage) | lingering.get(node, frozenset()))
+        limits = storage.attach_limits.get(node, {})
+        found[node] = {
+            name: (limits[driver] - taken[driver]) * MILLI if driver in limits else _NO_LIMIT
+            for name, driver in drivers.items()
+        }
+    return found

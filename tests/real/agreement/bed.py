@@ -18,10 +18,7 @@ tiers:
 - plugins:
   - name: predicates
   - name: proportion
-  - name: nodegroup
-    arguments:
-      strict: false
-- plugins:
+{more}- plugins:
   - name: extender
     arguments:
       extender.urlPrefix: {url}
@@ -43,15 +40,13 @@ def kube_scheduler_conf(url: str) -> str:
         "profiles": [
             {"schedulerName": "default-scheduler", "plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}
         ],
-        "extenders": [
-            {"urlPrefix": url, "filterVerb": "filter", "nodeCacheCapable": True, "httpTimeout": "10s", "weight": 1}
-        ],
+        "extenders": [{"urlPrefix": url, "filterVerb": "filter", "nodeCacheCapable": True, "httpTimeout": "10s", "weight": 1}],
     }
     return json.dumps(document)
 
 
-def start_bed(start: Callable[..., ControlPlane], url: str, folder: Path) -> ControlPlane:
-    """Start the control plane.
+def start_bed(start: Callable[..., ControlPlane], url: str, folder: Path, *, node_groups: bool = False) -> ControlPlane:
+    """Start the control plane; ``node_groups`` adds Volcano's plugin of that name, in its default (strict) mode.
 
     Nodes of cases have no kubelet and no KWOK: they keep the conditions they were created with. So the node controller
     must wait for heartbeats longer than any test runs, and a new node must not be tainted before it is looked at.
@@ -63,5 +58,5 @@ def start_bed(start: Callable[..., ControlPlane], url: str, folder: Path) -> Con
         "kube-controller-manager": ["--node-monitor-grace-period=10h", "--kube-api-qps=500", "--kube-api-burst=500"],
         "kube-scheduler": [f"--config={configuration}"],
     }
-    conf = VOLCANO_CONF.format(url=url)
+    conf = VOLCANO_CONF.format(url=url, more="  - name: nodegroup\n" if node_groups else "")
     return start(kube_scheduler=True, webhooks=False, scheduler_conf=conf, flags=flags, schedule_period="200ms")

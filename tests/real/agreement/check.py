@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.real.agreement.case import Case
-from tests.real.agreement.compare import Compared, Verdict, compare
+from tests.real.agreement.compare import Compared, compare
 from tests.real.agreement.runner import Runner
 from tests.real.agreement.shrinker import shrink
 from tests.real.agreement.table import Table
+from tests.real.agreement.verdict import Verdict
 
 #: Making a case minimal costs about a minute; the first few tell enough.
 SHRUNK = 3
@@ -47,7 +48,9 @@ class Check:
         parts += [f"Not confirmed by a second look: {verdict}" for verdict in self.once]
         for number, one in enumerate(self.differing):
             parts += map(str, one.differences)
-            parts.append(f"again: REPACK_AGREEMENT_SEED={one.case.seed} REPACK_AGREEMENT_CASES=1 pytest -n0 tests/real/agreement")
+            parts.append(
+                f"again: REPACK_AGREEMENT_SEED={one.case.seed} REPACK_AGREEMENT_CASES=1 pytest -n0 tests/real/agreement"
+            )
             if number < SHRUNK:
                 parts.append(f"minimal case:\n{self._minimal(one).as_yaml()}")
         return "\n".join(parts)

@@ -3,48 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.real.agreement.case import Case, local_name
-from tests.real.agreement.exceptions import EXCEPTIONS, Documented
+from tests.real.agreement.exceptions import EXCEPTIONS
 from tests.real.agreement.oracle import Oracle
 from tests.real.agreement.runner import Observed, Round
 from tests.real.agreement.universe import VOLCANO
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One scheduler, one node.
-
-    Attributes
-    ----------
-    node
-        Its name within the case.
-    ours, theirs
-        Whether the probe may go there.
-    code, detail
-        Our reason against it; empty where we have none.
-    documented
-        The exception that explains the difference, if there is one.
-    """
-
-    case: Case
-    scheduler: str
-    node: str
-    ours: bool
-    theirs: bool
-    code: str = ""
-    detail: str = ""
-    documented: Documented | None = None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether both say the same."""
-        return self.ours == self.theirs
-
-    def __str__(self) -> str:
-        said = "yes" if self.ours else f"no ({self.code}: {self.detail})"
-        return f"seed {self.case.seed}, node {self.node}: we say {said}, {self.scheduler} says {'yes' if self.theirs else 'no'}"
+from tests.real.agreement.verdict import Verdict
 
 
 @dataclass
@@ -93,18 +59,5 @@ def _verdicts(observed: Observed, oracle: Oracle) -> Iterator[Verdict]:
 
 
 def _explained(verdict: Verdict) -> Verdict:
-    if verdict.agrees:
-        return verdict
-    for known in EXCEPTIONS:
-        if known.explains(verdict.case, verdict.scheduler, verdict.ours, verdict.theirs, verdict.code, verdict.node):
-            return Verdict(
-                verdict.case,
-                verdict.scheduler,
-                verdict.node,
-                verdict.ours,
-                verdict.theirs,
-                verdict.code,
-                verdict.detail,
-                known,
-            )
-    return verdict
+    known = next((e for e in EXCEPTIONS if e.explains(verdict)), None)
+    return replace(verdict, documented=known.name) if known else verdict

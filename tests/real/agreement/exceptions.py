@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tests.real.agreement.case import Case
 from tests.real.agreement.universe import KUBE, VOLCANO
+from tests.real.agreement.verdict import Verdict
 from tests.testbed.nodes import Object
 
 
@@ -40,10 +41,10 @@ class Documented:
     cause: Callable[[Case, str], bool]
     reason: str
 
-    def explains(self, case: Case, scheduler: str, ours: bool, theirs: bool, code: str, node: str) -> bool:
+    def explains(self, verdict: Verdict) -> bool:
         """Say whether a difference is this one."""
-        same = (scheduler, ours, code) == (self.scheduler, self.ours, self.code)
-        return same and ours != theirs and self.cause(case, node)
+        same = (verdict.scheduler, verdict.ours, verdict.code) == (self.scheduler, self.ours, self.code)
+        return same and not verdict.agrees and self.cause(verdict.case, verdict.node)
 
 
 def _node(case: Case, name: str) -> Object:

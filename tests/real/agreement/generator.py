@@ -9,7 +9,15 @@ from tests.real.agreement.case import Case
 from tests.real.agreement.draft import Draft, draft
 from tests.real.agreement.kinds_nodes import node_affinity, node_ports, node_ready, node_unschedulable, taint_toleration
 from tests.real.agreement.kinds_pods import inter_pod_affinity, topology_spread
+from tests.real.agreement.kinds_queues import node_group
 from tests.real.agreement.kinds_resources import node_resources_fit, pod_level_resources
+from tests.real.agreement.kinds_volumes import (
+    ephemeral_volumes,
+    node_volume_limits,
+    volume_binding,
+    volume_restrictions,
+    volume_zone,
+)
 
 #: By filter: how a case comes to exercise it, and how often.
 KINDS: Mapping[str, tuple[Callable[[Draft], None], int]] = {
@@ -22,7 +30,16 @@ KINDS: Mapping[str, tuple[Callable[[Draft], None], int]] = {
     "PodLevelResources": (pod_level_resources, 1),
     "InterPodAffinity": (inter_pod_affinity, 5),
     "PodTopologySpread": (topology_spread, 5),
+    "VolumeBinding": (volume_binding, 1),
+    "VolumeBinding (ephemeral)": (ephemeral_volumes, 1),
+    "VolumeZone": (volume_zone, 1),
+    "NodeVolumeLimits": (node_volume_limits, 2),
+    "VolumeRestrictions": (volume_restrictions, 1),
 }
+
+
+#: Only Volcano knows these, and one queue with an affinity concerns all pods, so such cases keep to themselves.
+GROUP_KIND = "NodeGroup"
 
 
 def case_of(seed: int) -> Case:
@@ -36,4 +53,15 @@ def case_of(seed: int) -> Case:
     kinds = tuple(name for name in names if name in wanted)
     for kind in kinds:
         KINDS[kind][0](made)
+    return _case(seed, kinds, made)
+
+
+def group_case_of(seed: int) -> Case:
+    """Return the case of ``seed`` in which a queue chooses nodes."""
+    made = draft(Random(seed))
+    node_group(made)
+    return _case(seed, (GROUP_KIND,), made)
+
+
+def _case(seed: int, kinds: tuple[str, ...], made: Draft) -> Case:
     return Case(seed, kinds, tuple(made.nodes), tuple(made.residents), made.probe, tuple(made.others), made.binds)

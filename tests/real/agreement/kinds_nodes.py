@@ -13,7 +13,9 @@ def node_affinity(made: Draft) -> None:
     rng = made.rng
     for node in made.nodes:
         if made.chance(0.8):
-            node["metadata"]["labels"][GENERATION] = rng.choice(("1", "2", "7", "10", "007", "0", "x", "", "9223372036854775808"))
+            node["metadata"]["labels"][GENERATION] = rng.choice(
+                ("1", "2", "7", "10", "007", "0", "x", "", "9223372036854775808")
+            )
     if made.chance(0.3):
         made.probe["spec"]["nodeSelector"] = {rng.choice((ZONE, RACK)): rng.choice(("a", "b", "r1", "r2"))}
     if made.chance(0.85):
@@ -58,7 +60,10 @@ def taint_toleration(made: Draft) -> None:
 
 def _taint(made: Draft) -> Object:
     rng = made.rng
-    taint = {"key": rng.choice(("k1", "k2")), "effect": rng.choice(("NoSchedule", "NoSchedule", "NoExecute", "PreferNoSchedule"))}
+    taint = {
+        "key": rng.choice(("k1", "k2")),
+        "effect": rng.choice(("NoSchedule", "NoSchedule", "NoExecute", "PreferNoSchedule")),
+    }
     return taint | ({"value": rng.choice("uv")} if made.chance(0.7) else {})
 
 
@@ -121,6 +126,10 @@ def node_ready(made: Draft) -> None:
         made.probe["spec"].setdefault("tolerations", []).append({"operator": "Exists"})
 
 
+#: What a host port may be bound to; none at all is every address.
+ADDRESSES = ("", "", "0.0.0.0", "10.0.0.1", "10.0.0.2", "127.0.0.1", "::")  # noqa: S104
+
+
 def node_ports(made: Draft) -> None:
     """Give residents and probe host ports of a small range, some of a sidecar's, some of the host's network."""
     for pod in made.pods():
@@ -138,7 +147,7 @@ def _add_ports(made: Draft, pod: Object) -> None:
         number, protocol = rng.choice((8080, 8081)), rng.choice(("TCP", "TCP", "UDP", "SCTP"))
         found: Object = {"containerPort": number, "hostPort": number}
         found |= {"protocol": protocol} if protocol != "TCP" or made.chance(0.5) else {}
-        address = rng.choice(("", "", "0.0.0.0", "10.0.0.1", "10.0.0.2", "127.0.0.1", "::"))
+        address = rng.choice(ADDRESSES)
         found |= {"hostIP": address} if address else {}
         ports[number, protocol, address] = found
     if made.chance(0.2):

@@ -69,7 +69,9 @@ def topology_spread(made: Draft) -> None:
         made.probe["spec"].setdefault("nodeSelector", {})[RACK] = rng.choice(("r1", "r2"))
     if made.chance(0.4):
         for node in rng.sample(made.nodes, 1):
-            node["spec"].setdefault("taints", []).append({"key": "spread", "effect": rng.choice(("NoSchedule", "PreferNoSchedule"))})
+            node["spec"].setdefault("taints", []).append(
+                {"key": "spread", "effect": rng.choice(("NoSchedule", "PreferNoSchedule"))}
+            )
         if made.chance(0.3):
             made.probe["spec"].setdefault("tolerations", []).append({"key": "spread", "operator": "Exists"})
 

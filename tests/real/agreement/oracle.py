@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import ClusterSnapshot, Key
+from repack_gitops.model.decode import build_snapshot
+from repack_gitops.model.kinds import KINDS
 from repack_gitops.model.plan import Reason
-from repack_gitops.planner.candidacy import host_ports, idle_amounts, room_holders
-from repack_gitops.planner.feasibility import inter_pod_affinity, node_ports, node_resources_fit
-from repack_gitops.planner.feasibility.static import static_reason
+from repack_gitops.planner.feasibility.state import ClusterState
+from tests.real.agreement.api import PATHS, Api, everywhere
 
 
 class Oracle:
@@ -15,20 +19,28 @@ class Oracle:
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._snapshot = snapshot
         self._pods = {pod.key: pod for pod in snapshot.pods}
-        self._idle = idle_amounts(snapshot)
-        self._holders = room_holders(snapshot)
-        self._repelling = inter_pod_affinity.repelling(snapshot)
+        self._state = ClusterState.of(snapshot)
 
     def undecided(self, key: Key) -> tuple[str, ...]:
         """Return what keeps us from deciding anything about a pod, by field; empty for most."""
         return self._pods[key].unsupported
 
     def why_not(self, key: Key, node_name: str) -> Reason | None:
-        """Return why the pod cannot go to the node, or None if it can."""
-        pod, node = self._pods[key], self._snapshot.node_by_name[node_name]
-        closed = inter_pod_affinity.closed_domains(pod, self._repelling)
-        return (
-            static_reason(pod.constraints, closed, node)
-            or node_ports.why_not(pod.constraints, host_ports(self._holders[node_name]))
-            or node_resources_fit.why_not(pod.requests, self._idle[node_name])
-        )
+        """Return why the pod, which is on no node, cannot go to the node, or None if it can."""
+        return self._state.why_not(self._pods[key], self._snapshot.node_by_name[node_name])
+
+
+def take_snapshot(api: Api) -> ClusterSnapshot:
+    """Return the cluster as the planner sees it, from all objects that a snapshot consists of."""
+    objects: list[wire.Wire] = []
+    for (_, kind), struct in KINDS.items():
+        if kind in PATHS:
+            page = msgspec.json.decode(api.raw("GET", everywhere(kind)), type=_Page)
+            objects += (msgspec.json.decode(item, type=struct) for item in page.items)
+    return build_snapshot(objects)
+
+
+class _Page(msgspec.Struct):
+    """A list as the API server sends it."""
+
+    items: list[msgspec.Raw]

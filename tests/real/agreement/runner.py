@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from repack_gitops.kube.client import connect
 from repack_gitops.model.cluster import ClusterSnapshot
-from repack_gitops.model.decode import build_snapshot
+from tests.real.agreement.api import Api
 from tests.real.agreement.case import Case
 from tests.real.agreement.extender import Key, Notes
+from tests.real.agreement.oracle import take_snapshot
 from tests.real.agreement.universe import KUBE, VOLCANO, Placed, Universe
-from tests.testbed.cluster import Cluster
 from tests.testbed.nodes import Object
 from tests.testbed.waiting import wait_for
 
@@ -55,8 +54,8 @@ class Round:
 class Runner:
     """Runs cases on one control plane, ``universe.slots`` at a time."""
 
-    def __init__(self, cluster: Cluster, universe: Universe, notes: Notes) -> None:
-        self._cluster = cluster
+    def __init__(self, api: Api, universe: Universe, notes: Notes) -> None:
+        self._api = api
         self._universe = universe
         self._notes = notes
 
@@ -70,7 +69,7 @@ class Runner:
         observed = [Observed(placed) for placed in self._universe.settle(cases)]
         self._look_with_volcano(observed)
         self._place_among_leaving(observed)
-        snapshot = self._snapshot()
+        snapshot = take_snapshot(self._api)
         self._look_with_kube(observed)
         self._bind_with_volcano(observed[::2])
         self._universe.clear(len(cases))
@@ -162,10 +161,6 @@ class Runner:
             silent = [key for key in keys if not _answered(found.get(key, {}))]
             raise TimeoutError(f"{error}: no answer for {silent[:5]} ({len(silent)})") from error
         return found
-
-    def _snapshot(self) -> ClusterSnapshot:
-        with connect(self._cluster.kubeconfig) as cluster:
-            return build_snapshot(cluster.list_objects())
 
 
 def _taken(observed: Iterable[Observed]) -> list[Observed]:

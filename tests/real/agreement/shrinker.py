@@ -50,7 +50,7 @@ def removable(parts: Any, path: Path = ()) -> Iterator[Path]:
     """Yield what may be taken out of a case, the largest things first: level by level from the outside."""
     level: list[tuple[Path, Any]] = [(path, parts)]
     while level:
-        inside = [(path + (key,), value) for path, whole in level for key, value in _children(whole)]
+        inside = [((*path, key), value) for path, whole in level for key, value in _children(whole)]
         yield from (found for found, _ in inside if _may_go(found))
         level = inside
 

@@ -69,7 +69,7 @@ class Table:
                 self._count(self.rows.setdefault(name, Row()), name, one)
             for scheduler, there in one.placed:
                 (self.placed if there else self.waited)[scheduler] += 1
-            self.exceptions.update(f"{v.documented.name} ({v.scheduler})" for v in one.verdicts if v.documented)
+            self.exceptions.update(f"{v.documented} ({v.scheduler})" for v in one.verdicts if v.documented)
 
     @staticmethod
     def _count(row: Row, name: str, one: Compared) -> None:

@@ -35,8 +35,8 @@ def check(own_control_plane: Callable[..., ControlPlane], tmp_path: Path) -> Ite
         notes = Notes()
         extender = running.enter_context(Extender(notes))
         plane = start_bed(own_control_plane, extender.url, tmp_path)
-        universe = Universe(running.enter_context(Api(plane)), min(SLOTS, cases()))
-        yield Check(Runner(plane, universe, notes))
+        api = running.enter_context(Api(plane))
+        yield Check(Runner(api, Universe(api, min(SLOTS, cases())), notes))
 
 
 def cases() -> int:

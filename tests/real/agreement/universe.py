@@ -17,7 +17,7 @@ VOLCANO, KUBE = "volcano", "kube-scheduler"
 SCHEDULERS = {VOLCANO: "volcano", KUBE: "default-scheduler"}
 SIDES = ("home", "away")
 #: What a case may own outside of namespaces; deleted by the label of its round.
-OPEN = ("Node", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "RuntimeClass", "Queue")
+OPEN = ("Node", "PersistentVolume", "StorageClass", "CSINode", "VolumeAttachment", "CSIDriver", "RuntimeClass", "Queue")
 #: The same inside of its namespaces.
 CLOSED = ("PodGroup", "PersistentVolumeClaim")
 #: What must exist before anything else of the case does.
@@ -162,4 +162,3 @@ def _labelled(item: Object, labels: Object) -> Object:
         return item
     meta = item["metadata"]
     return {**item, "metadata": {**meta, "labels": {**meta.get("labels", {}), **labels}}}
-

@@ -195,7 +195,7 @@ class ControlPlane(Cluster):
 
     def _start_volcano(self) -> None:
         self.kubectl("apply", "--server-side", "-f", str(self.parts.volcano_crds))
-        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        self._await("Volcano's CRDs", self._crds_established)  # `kubectl wait` fails on one whose conditions are not there yet
         self.kubectl("create", "namespace", "volcano-system")
         if self.webhooks:
             self._start_admission()
@@ -233,6 +233,10 @@ class ControlPlane(Cluster):
             "--enable-metrics=false",
             f"--schedule-period={self.schedule_period}",
         )
+
+    def _crds_established(self) -> bool:
+        conditions = [crd.get("status", {}).get("conditions") or () for crd in self.items("crd")]
+        return all(any(c["type"] == "Established" and c["status"] == "True" for c in found) for found in conditions)
 
     def _default_queue_open(self) -> bool:
         return "default" in self.kubectl("get", "queues.scheduling.volcano.sh", "-o", "name", check=False)

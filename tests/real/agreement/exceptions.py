@@ -61,6 +61,11 @@ def _whole_pod_amounts(case: Case, name: str) -> bool:
     return any("resources" in pod["spec"] for pod in pods)
 
 
+def _claim_of_one_pod(case: Case, _: str) -> bool:
+    claims = (o for o in case.others if o["kind"] == "PersistentVolumeClaim")
+    return any("ReadWriteOncePod" in claim["spec"].get("accessModes", ()) for claim in claims)
+
+
 EXCEPTIONS: tuple[Documented, ...] = (
     *(
         Documented(
@@ -75,12 +80,29 @@ EXCEPTIONS: tuple[Documented, ...] = (
         for scheduler in (VOLCANO, KUBE)
     ),
     Documented(
-        "amounts of the whole pod",
+        "queues choose nodes",
         KUBE,
-        ours=True,
-        code="",
+        ours=False,
+        code="NodeGroup",
+        cause=lambda case, _: "NodeGroup" in case.kinds,
+        reason="Queues and their affinity to groups of nodes are Volcano's; kube-scheduler does not know them.",
+    ),
+    Documented(
+        "claim of one pod",
+        VOLCANO,
+        ours=False,
+        code="VolumeRestrictions",
+        cause=_claim_of_one_pod,
+        reason="kube-scheduler refuses a second pod on a ReadWriteOncePod claim, Volcano does not ask, and the kubelet would turn "
+        "the pod away. We refuse it too.",
+    ),
+    Documented(
+        "amounts of the whole pod",
+        VOLCANO,
+        ours=False,
+        code="NodeResourcesFit",
         cause=_whole_pod_amounts,
-        reason="Volcano 1.14 charges the containers' sum and does not read spec.resources; kube-scheduler charges what the pod "
-        "says as a whole. We charge as Volcano does.",
+        reason="Volcano 1.14 charges the containers' sum and does not read spec.resources. kube-scheduler and the kubelet charge "
+        "what the pod says as a whole, and the kubelet would turn the pod away, so we charge that too.",
     ),
 )

@@ -95,6 +95,7 @@ def volume_restrictions(made: Draft) -> None:
 def ephemeral_volumes(made: Draft) -> None:
     """Give the probe an ephemeral volume of a class that provisions where the pod goes; nobody does, so it never binds."""
     made.binds = False
+    _register_drivers(made)
     found: Object = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
@@ -120,6 +121,18 @@ def _topology(made: Draft) -> list[Object]:
     return terms + ([{"key": HOST, "values": made.some(HOSTS, 1)}] if made.chance(0.3) else [])
 
 
+def _register_drivers(made: Draft) -> None:
+    """Say for most nodes that the drivers run there, without a limit; once per case."""
+    if any(item["kind"] == "CSINode" for item in made.others):
+        return
+    for node in made.nodes:
+        if made.chance(0.95):
+            meta = {"name": node["metadata"]["name"]}
+            drivers = [{"name": name, "nodeID": "n"} for name in DRIVERS]
+            spec = {"drivers": drivers}
+            made.others.append({"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": meta, "spec": spec})
+
+
 def _bound(made: Draft, name: str, *, mode: str = "ReadWriteMany", driver: str = DRIVERS[0], handle: str = "") -> Object:
     """Add a volume and a claim that are meant for each other, and return the volume."""
     amount = {"storage": "1Gi"}
@@ -142,6 +155,7 @@ def _bound(made: Draft, name: str, *, mode: str = "ReadWriteMany", driver: str =
         "metadata": {"name": f"{name}-%", "namespace": "@home"},
         "spec": {**common, "resources": {"requests": amount}, "volumeName": f"{name}-%"},
     }
+    _register_drivers(made)
     made.others += [volume, claim]
     return volume
 

@@ -16,7 +16,7 @@ _STANDARD_OUTPUT = Path("-")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @kubernetes_options
 def snapshot_command(file: Path, context: str | None, kubeconfig: Path | None) -> None:
-    """Write nodes, pods, PodGroups, PodDisruptionBudgets and VCJobs to FILE, as a Kubernetes List.
+    """Write everything that planning reads of a cluster to FILE, as a Kubernetes List.
 
     FILE ends in .json, .yaml, .json.gz or .yaml.gz; - is standard output. Only the fields that planning reads are
     written: no environment variables, no commands, no secrets.

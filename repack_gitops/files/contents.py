@@ -20,10 +20,7 @@ MAX_RATIO = 300
 RATIO_FROM = 64 * 2**20
 
 STANDARD_INPUT = Path("-")
-TAKE_AGAIN = (
-    "Take it again: repack snapshot FILE, or kubectl get nodes,pods,podgroups.scheduling.volcano.sh,"
-    "poddisruptionbudgets,jobs.batch.volcano.sh -A -o json"
-)
+TAKE_AGAIN = "Take it again with repack snapshot FILE, or with kubectl as docs/planning.md shows."
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20
 

@@ -11,7 +11,7 @@ from repack_gitops.errors import ClusterUnavailable
 from repack_gitops.kube.answers import Expired, decode
 from repack_gitops.kube.api_server import ApiServer, Request
 from repack_gitops.kube.interface import PodList
-from repack_gitops.kube.resources import BUDGETS, NODES, POD_GROUPS, PODS, STRUCTS, VOLCANO_JOBS, Resource
+from repack_gitops.kube.resources import BUDGETS, NODES, POD_GROUPS, PODS, STRUCTS, Resource
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.cluster import TERMINAL_PHASES, Node, PodDisruptionBudget
 from repack_gitops.model.decode import decode_budget, decode_node
@@ -39,10 +39,9 @@ class Listing(msgspec.Struct, Generic[T], frozen=True):
 
 
 def list_objects(api: ApiServer) -> Iterator[wire.Wire]:
-    """Yield nodes, pods, PodGroups, PodDisruptionBudgets and VCJobs.
+    """Yield everything a snapshot consists of; kinds that the API server does not know are left out.
 
-    Pods come after nodes, and PodGroups after the pods that name them, so that something created meanwhile is seen. A
-    pod on a node that joined after the nodes were listed makes them be listed once more.
+    A pod on a node that joined after the nodes were listed makes the nodes be listed once more.
 
     Raises
     ------
@@ -56,8 +55,9 @@ def list_objects(api: ApiServer) -> Iterator[wire.Wire]:
     yield from pods
     del pods
     yield from _required(api, POD_GROUPS)
-    yield from _optional(api, BUDGETS)
-    yield from _optional(api, VOLCANO_JOBS)
+    for resource in STRUCTS:
+        if resource not in (NODES, PODS, POD_GROUPS):
+            yield from _optional(api, resource)
 
 
 def list_nodes(api: ApiServer) -> tuple[Node, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from repack_gitops.model import kubernetes as wire
+from repack_gitops.model.kinds import KINDS, PLURALS, resource_name
+from repack_gitops.model.kubernetes import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,7 @@ class Resource:
     @property
     def name(self) -> str:
         """As RBAC and kubectl name it: ``pods``, ``jobs.batch.volcano.sh``."""
-        group = self.api_version.rpartition("/")[0]
-        return f"{self.plural}.{group}" if group else self.plural
+        return resource_name(self.api_version, self.plural)
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """Return the path of the collection, one object, or a subresource of it."""
@@ -34,17 +34,10 @@ PODS = Resource("v1", "pods")
 CONFIG_MAPS = Resource("v1", "configmaps")
 POD_GROUPS = Resource("scheduling.volcano.sh/v1beta1", "podgroups")
 BUDGETS = Resource("policy/v1", "poddisruptionbudgets")
-VOLCANO_JOBS = Resource("batch.volcano.sh/v1alpha1", "jobs")
 RUNS = Resource("repack.volcano.sh/v1alpha1", "repackruns")
 LEASES = Resource("coordination.k8s.io/v1", "leases")
 JOBS = Resource("batch/v1", "jobs")
 ACCESS_REVIEWS = Resource("authorization.k8s.io/v1", "selfsubjectaccessreviews")
 
-#: What decodes the kinds of a snapshot.
-STRUCTS: dict[Resource, type[wire.Wire]] = {
-    NODES: wire.Node,
-    PODS: wire.Pod,
-    POD_GROUPS: wire.PodGroup,
-    BUDGETS: wire.PodDisruptionBudget,
-    VOLCANO_JOBS: wire.VolcanoJob,
-}
+#: The kinds of a snapshot, in the order in which they are listed, and what decodes them.
+STRUCTS: dict[Resource, type[Wire]] = {Resource(kind[0], plural): KINDS[kind] for kind, plural in PLURALS.items()}

@@ -20,3 +20,29 @@ KINDS: dict[tuple[str, str], type[core.Wire]] = {
     ("storage.k8s.io/v1", "CSINode"): storage.CSINode,
     ("storage.k8s.io/v1", "VolumeAttachment"): storage.VolumeAttachment,
 }
+
+#: What the API calls them, in the order in which they are listed: pods after nodes, and PodGroups after the pods that name
+#: them, so that something created meanwhile is seen.
+PLURALS: dict[tuple[str, str], str] = {
+    ("v1", "Node"): "nodes",
+    ("v1", "Pod"): "pods",
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "podgroups",
+    ("policy/v1", "PodDisruptionBudget"): "poddisruptionbudgets",
+    ("batch.volcano.sh/v1alpha1", "Job"): "jobs",
+    ("scheduling.volcano.sh/v1beta1", "Queue"): "queues",
+    ("v1", "Namespace"): "namespaces",
+    ("v1", "PersistentVolumeClaim"): "persistentvolumeclaims",
+    ("v1", "PersistentVolume"): "persistentvolumes",
+    ("storage.k8s.io/v1", "StorageClass"): "storageclasses",
+    ("storage.k8s.io/v1", "CSIDriver"): "csidrivers",
+    ("storage.k8s.io/v1", "CSINode"): "csinodes",
+    ("storage.k8s.io/v1", "VolumeAttachment"): "volumeattachments",
+}
+#: Without these there is no snapshot; of the others a cluster may know nothing.
+REQUIRED = (("v1", "Node"), ("v1", "Pod"), ("scheduling.volcano.sh/v1beta1", "PodGroup"))
+
+
+def resource_name(api_version: str, plural: str) -> str:
+    """Return how RBAC and kubectl name a resource: ``pods``, ``jobs.batch.volcano.sh``."""
+    group = api_version.rpartition("/")[0]
+    return f"{plural}.{group}" if group else plural

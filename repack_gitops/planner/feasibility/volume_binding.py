@@ -8,13 +8,12 @@ that do not provision, or whose driver's free capacity the scheduler asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from repack_gitops.model.cluster import Node, Pod
 from repack_gitops.model.node_terms import NodeTerm
 from repack_gitops.model.plan import Code, Reason
-from repack_gitops.model.storage import ClaimUse, PersistentVolume, PersistentVolumeClaim, Storage
+from repack_gitops.model.storage import ClaimUse, PersistentVolume, Storage
 from repack_gitops.planner.feasibility.node_affinity import term_matches
 
 #: The provisioner of classes whose volumes an administrator makes by hand.
@@ -110,14 +109,11 @@ def why_not(wanted: VolumeDemands, node: Node) -> Reason | None:
         if not any(term_matches(term, node) for term in terms):
             return Reason(Code.VOLUME_BINDING, "the node affinity of a bound volume does not match")
     for topologies in wanted.topologies:
-        if not any(all(node.labels.get(key) in values for key, values in term) for term in topologies):
+        if not any(_allows(term, node) for term in topologies):
             return Reason(Code.VOLUME_BINDING, "the StorageClass of an ephemeral volume does not provision there")
     return None
 
 
-def existing_claims(pod: Pod, storage: Storage) -> Iterator[PersistentVolumeClaim]:
-    """Yield the claims that ``pod`` itself uses now, as far as the snapshot holds them."""
-    for use in pod.claims:
-        claim = storage.claims.get((pod.namespace, use.claim))
-        if claim is not None:
-            yield claim
+def _allows(term: tuple[tuple[str, frozenset[str]], ...], node: Node) -> bool:
+    """A term without any expression allows nothing, as in Kubernetes."""
+    return bool(term) and all(node.labels.get(key) in values for key, values in term)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from repack_gitops.errors import Refused
 from repack_gitops.kube.interface import Access, Cluster
 from repack_gitops.model.duration import parse_duration
+from repack_gitops.model.kinds import PLURALS
 from repack_gitops.model.policy import RepackPolicy
 from repack_gitops.model.run import RepackRun
 from repack_gitops.policy.due import why_closed
@@ -52,15 +53,11 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 def required_access(namespace: str, namespaces: Collection[str]) -> tuple[Access, ...]:
     """Return every permission an executor needs, for victims in ``namespaces``."""
-    group, volcano = "repack.volcano.sh", "scheduling.volcano.sh"
+    group = "repack.volcano.sh"
     cluster = [
-        Access("list", "", "nodes"),
+        *(Access("list", version.rpartition("/")[0], plural) for (version, _), plural in PLURALS.items()),
         Access("get", "", "pods"),
-        Access("list", "", "pods"),
         Access("watch", "", "pods"),
-        Access("list", volcano, "podgroups"),
-        Access("list", "policy", "poddisruptionbudgets"),
-        Access("list", "batch.volcano.sh", "jobs"),
         Access("get", group, "repackruns"),
         Access("create", group, "repackruns"),
         Access("update", group, "repackruns", "status"),

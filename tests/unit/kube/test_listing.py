@@ -115,7 +115,7 @@ def test_a_snapshot_lists_nodes_before_pods_and_pods_before_their_groups(cluster
     group = {"metadata": {"name": "g", "namespace": "team"}, "spec": {"minMember": 1}}
     budget = {"metadata": {"name": "b", "namespace": "team"}}
     job = {"metadata": {"name": "j", "namespace": "team"}}
-    fake.answer(page(node("n1")), page(pod("p", "n1")), page(group), page(budget), page(job))
+    fake.answer(page(node("n1")), page(pod("p", "n1")), page(group), page(budget), page(job), page())
     objects = list(cluster.list_objects())
     assert names(objects) == ["n1", "p", "g", "b", "j"]
     assert [type(o) for o in objects] == [
@@ -131,6 +131,14 @@ def test_a_snapshot_lists_nodes_before_pods_and_pods_before_their_groups(cluster
         "/apis/scheduling.volcano.sh/v1beta1/podgroups",
         "/apis/policy/v1/poddisruptionbudgets",
         "/apis/batch.volcano.sh/v1alpha1/jobs",
+        "/apis/scheduling.volcano.sh/v1beta1/queues",
+        "/api/v1/namespaces",
+        "/api/v1/persistentvolumeclaims",
+        "/api/v1/persistentvolumes",
+        "/apis/storage.k8s.io/v1/storageclasses",
+        "/apis/storage.k8s.io/v1/csidrivers",
+        "/apis/storage.k8s.io/v1/csinodes",
+        "/apis/storage.k8s.io/v1/volumeattachments",
     ]
     assert build_snapshot(objects).pods[0].node == "n1"
 

@@ -11,9 +11,12 @@ import pytest
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model import kubernetes as wire
-from repack_gitops.model.cluster import AntiAffinity, HostPort, JobPolicy, NodeRequirement, NodeTerm, Owner
+from repack_gitops.model.affinity import AffinityTerm, SpreadConstraint
+from repack_gitops.model.cluster import HostPort, JobPolicy, Owner
 from repack_gitops.model.decode import build_snapshot, decode_pod
 from repack_gitops.model.labels import LabelSelector, Requirement
+from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
+from repack_gitops.model.storage import ClaimUse
 
 GPU = "nvidia.com/gpu"
 ANY = "0.0.0.0"  # noqa: S104 - how Kubernetes writes every address of a host
@@ -215,30 +218,31 @@ def test_rows_103_and_104_devices_that_claims_serve_are_not_decided_by_counting(
 
 
 def test_undecided_constraints_are_named_in_a_fixed_order() -> None:
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}
     found = decode_pod(
         pod(
-            affinity={"podAffinity": required, "podAntiAffinity": required},
+            resourceClaims=[{"name": "gpu"}],
+            containers=[{"name": "c", "resources": {"limits": {"nvidia.com/gpumem": "1"}}}],
             volumes=[
                 {"name": "a", "persistentVolumeClaim": {"claimName": "data"}},
-                {"name": "b", "ephemeral": {}},
                 {"name": "c", "csi": {"driver": "x"}},
-                {"name": "d", "emptyDir": {}},
-            ],
-            topologySpreadConstraints=[
-                {"topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"},
-                {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"},
+                {"name": "d", "cinder": {"volumeID": "v"}},
+                {"name": "e", "emptyDir": {}},
             ],
         )
     )
-    assert found.unsupported == (
-        "affinity.podAffinity",
-        "affinity.podAntiAffinity",
-        "volumes.persistentVolumeClaim(data)",
-        "volumes.ephemeral(b)",
-        "volumes.csi(c)",
-        "topologySpreadConstraints",
-    )
+    assert found.unsupported == ("volumes(d) of an in-tree type", "resourceClaims", "resources(nvidia.com/gpumem)")
+
+
+def test_volumes_that_stand_for_claims() -> None:
+    template = {"volumeClaimTemplate": {"spec": {"storageClassName": "fast"}}}
+    volumes = [
+        {"name": "a", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "b", "ephemeral": template},
+        {"name": "c"},
+    ]
+    found = decode_pod(pod(volumes=volumes)).claims
+    name = decode_pod(pod()).name
+    assert found == (ClaimUse("a", "data"), ClaimUse("b", f"{name}-b", ephemeral=True, storage_class="fast"))
 
 
 def test_constraints_of_a_template() -> None:
@@ -278,16 +282,56 @@ def test_required_node_affinity_without_terms_matches_nothing() -> None:
     assert decode_pod(pod()).constraints.node_terms is None
 
 
+A1 = Requirement("a", "In", ("1",))
+
+
 @pytest.mark.parametrize(
-    ("term", "namespaces"),
-    [({}, {"t"}), ({"namespaces": ["a", "b"]}, {"a", "b"}), ({"namespaceSelector": {}, "namespaces": ["a"]}, None)],
+    ("term", "namespaces", "selecting"),
+    [
+        ({}, {"t"}, None),
+        ({"namespaces": ["a", "b"]}, {"a", "b"}, None),
+        ({"namespaceSelector": {}, "namespaces": ["a"]}, {"a"}, LabelSelector()),
+        ({"namespaceSelector": {"matchLabels": {"a": "1"}}}, set(), LabelSelector((A1,))),
+    ],
 )
-def test_anti_affinity_reaches_too_far_rather_than_too_short(term: Any, namespaces: Any) -> None:
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+def test_namespaces_of_a_term(kind: str, term: Any, namespaces: Any, selecting: Any) -> None:
     full = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "1"}}, **term}
-    found = decode_pod(pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [full]}}))
-    selector = LabelSelector((Requirement("a", "In", ("1",)),))
-    expected = AntiAffinity("zone", selector, None if namespaces is None else frozenset(namespaces))
-    assert found.anti_affinity == (expected,)
+    found = decode_pod(pod(affinity={kind: {"requiredDuringSchedulingIgnoredDuringExecution": [full]}})).relations
+    expected = (AffinityTerm("zone", LabelSelector((A1,)), frozenset(namespaces), selecting),)
+    assert (found.affinity, found.anti_affinity) == ((expected, ()) if kind == "podAffinity" else ((), expected))
+
+
+def test_label_keys_narrow_a_term_once() -> None:
+    """matchLabelKeys take the pod's own value; what the API server merged already is not added again."""
+    keys = {"matchLabelKeys": ["rev", "absent"], "mismatchLabelKeys": ["tenant"]}
+    merged = {"matchLabels": {"a": "1"}, "matchExpressions": [{"key": "rev", "operator": "In", "values": ["7"]}]}
+    for selector in ({"matchLabels": {"a": "1"}}, merged):
+        full = {"topologyKey": "zone", "labelSelector": selector, **keys}
+        labels = {"a": "1", "rev": "7", "tenant": "x"}
+        affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [full]}}
+        made = pod(meta={"labels": labels}, affinity=affinity)
+        (found,) = decode_pod(made).relations.affinity
+        assert found.selector == LabelSelector.of({"a": "1", "rev": "7"}, (Requirement("tenant", "NotIn", ("x",)),))
+
+
+def test_topology_spread() -> None:
+    hard = {
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "maxSkew": 2,
+        "minDomains": 3,
+        "labelSelector": {"matchLabels": {"a": "1"}},
+        "nodeAffinityPolicy": "Ignore",
+        "nodeTaintsPolicy": "Honor",
+    }
+    plain = {"topologyKey": "host", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}
+    soft = {"topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 1}
+    found = decode_pod(pod(topologySpreadConstraints=[hard, plain, soft])).relations.spread
+    assert found == (
+        SpreadConstraint("zone", 2, 3, LabelSelector((A1,)), honor_node_affinity=False, honor_node_taints=True),
+        SpreadConstraint("host", 1, 1, None),
+    )
 
 
 def test_what_a_node_is() -> None:

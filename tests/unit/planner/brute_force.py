@@ -8,7 +8,7 @@ from itertools import combinations
 from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Node, Pod, Relations
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner import PlannerOptions
-from repack_gitops.planner.candidacy import budget_of, Candidacy, idle_amounts, receives_at_all, room_holders
+from repack_gitops.planner.candidacy import Candidacy, budget_of, idle_amounts, receives_at_all, room_holders
 from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability

@@ -163,7 +163,7 @@ class TestGpuFleet:
             Code.NO_RECEIVER,
             Code.OTHER_SCHEDULER,
             Code.RECEIVES,
-            Code.UNSUPPORTED_CONSTRAINT,
+            Code.VOLUME_BINDING,
         }
 
     def test_the_guarded_run_frees_three_and_breaches_nobody(self, snapshots: dict[str, ClusterSnapshot]) -> None:

@@ -28,9 +28,8 @@ def test_same_plan_move_for_move(chunk: int) -> None:
 
 
 #: Seeds of random_case where the candidate whose turn it is has a victim for which greedy placement leaves no room, and
-#: another placement does. It is so for 19 of the 8,766 steps of 14,000 cases. Plans that pass such candidates over, as
-#: the guide does, are different in 23 of these cases; they free fewer nodes in 19 of them and more in none.
-RESCUED = (621, 911, 1482, 1652, 1813, 1864, 3247, 4118)
+#: another placement does. It is so for 13 of the 3,604 steps of 6,000 cases.
+RESCUED = (725, 920, 1052, 1947, 1951, 3051, 3127, 3379, 5182)
 
 
 @pytest.mark.parametrize("seed", RESCUED)

@@ -1,4 +1,4 @@
-"""Constraints that no filter decides yet: such a pod never moves, and its node says which field it is."""
+"""Constraints that a snapshot does not decide: such a pod never moves, and its node says which field it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tests.unit.planner.build import GPU, plan, targets
 from tests.unit.planner.objects import node_object, pod_object, snapshot_of
 from tests.unit.planner.random_clusters import random_case
 
-TERM = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "nothing-has-this"}}}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CLAIMING = {"name": "main", "resources": {"requests": {GPU: "1"}, "claims": [{"name": "gpu"}]}}
 
@@ -31,30 +30,29 @@ def with_share(resource: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("field", "spec"),
     [
-        ("affinity.podAffinity", {"affinity": {"podAffinity": {REQUIRED: [TERM]}}}),
-        ("affinity.podAntiAffinity", {"affinity": {"podAntiAffinity": {REQUIRED: [TERM]}}}),
-        ("volumes.persistentVolumeClaim(models)", with_volume(persistentVolumeClaim={"claimName": "models"})),
-        ("volumes.ephemeral(data)", with_volume(ephemeral={"volumeClaimTemplate": {}})),
-        ("volumes.csi(data)", with_volume(csi={"driver": "secrets.csi.example.com"})),
+        ("volumes(data) of an in-tree type", with_volume(cinder={"volumeID": "v"})),
+        ("volumes(data) of an in-tree type", with_volume(gcePersistentDisk={"pdName": "v"})),
         ("resourceClaims", {"resourceClaims": [{"name": "gpu"}]}),
         ("resourceClaims", {"containers": [CLAIMING]}),
         ("resourceClaims", {"initContainers": [{"name": "init", "resources": {"claims": [{"name": "gpu"}]}}]}),
-        (
-            "topologySpreadConstraints",
-            {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}]},
-        ),
-        ("resources(nvidia.com/gpumem)", with_share("nvidia.com/gpumem")),
-        ("resources(volcano.sh/vgpu-memory)", with_share("volcano.sh/vgpu-memory")),
-        ("resources(volcano.sh/vgpu-cores)", with_share("volcano.sh/vgpu-cores")),
     ],
 )
 def test_undecided_field_of_the_spec(field: str, spec: dict[str, Any]) -> None:
-    amounts = {"nvidia.com/gpumem": "100", "volcano.sh/vgpu-memory": "100", "volcano.sh/vgpu-cores": "100"}
-    nodes = [node_object("a", **amounts), node_object("b", **amounts)]
+    nodes = [node_object("a"), node_object("b")]
     evaluation = plan(snapshot_of([*nodes, pod_object("subject", "a", 1, spec), pod_object("other", "b", 4)]))
     assert evaluation.freed_nodes == ("b",)
     assert evaluation.stays["a"].code is Code.UNSUPPORTED_CONSTRAINT
     assert field in evaluation.stays["a"].detail
+
+
+@pytest.mark.parametrize("share", ["nvidia.com/gpumem", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-cores"])
+def test_a_node_with_shares_of_cards_neither_leaves_nor_receives(share: str) -> None:
+    nodes = [node_object(name, **{share: "100"}) for name in ("a", "b", "c")]
+    pods = [pod_object("subject", "a", 1, with_share(share)), pod_object("p", "b", 1), pod_object("q", "c", 7)]
+    evaluation = plan(snapshot_of([*nodes, *pods]))
+    assert evaluation.stays["a"].code is Code.SIBLING_DEVICES
+    assert f"team/subject on node a holds {share}" in evaluation.stays["a"].detail
+    assert {m.pod: m.to_node for m in evaluation.moves} == {"p": "c"}  # a has seven cards idle, by the count
 
 
 def test_devices_behind_an_extended_resource() -> None:
@@ -74,6 +72,7 @@ def test_devices_behind_an_extended_resource() -> None:
         {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "ScheduleAnyway"}]},
         with_volume(emptyDir={}),
         with_volume(hostPath={"path": "/data"}),
+        with_volume(csi={"driver": "secrets.csi.example.com"}),
         with_volume(configMap={"name": "settings"}),
     ],
 )
@@ -94,7 +93,7 @@ def test_an_undecided_constraint_only_ever_takes_moves_away(seed: int) -> None:
     if before.moves:
         moved = {(m.namespace, m.pod) for m in before.moves}
         chosen = next(i for i, p in enumerate(pods) if p.key in moved)
-    pods[chosen] = replace(pods[chosen], unsupported=("volumes.csi(data)",))
+    pods[chosen] = replace(pods[chosen], unsupported=("resourceClaims",))
     snapshot = replace(case.snapshot, pods=tuple(pods))
     after = evaluate(snapshot, case.spec)
     assert verify(snapshot, case.spec, after) == ()

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from repack_gitops.kube.interface import PodEvent, PodList
-from repack_gitops.model.cluster import AntiAffinity, Constraints, HostPort, Node, Owner, Pod, Taint
+from repack_gitops.model.affinity import AffinityTerm
+from repack_gitops.model.cluster import Constraints, HostPort, Node, Owner, Pod, Relations, Taint
 from repack_gitops.model.labels import LabelSelector
 from repack_gitops.model.plan import Code
 from repack_gitops.model.run import EvictionPhase, EvictionStatus, PlacementPhase, PlacementStatus, Relocation
+from repack_gitops.planner.feasibility.demands import PodDemands
+from repack_gitops.planner.feasibility.placements import Placements
+from repack_gitops.planner.feasibility.state import Surroundings
 from repack_gitops.planner.receiver import Wish, choose_receiver, why_no_room, why_not_now
 from repack_gitops.workflow.execution.matching import replaces
 from repack_gitops.workflow.execution.receivers import Receivers, Rules, ghost, in_flight, shadow, without
 from repack_gitops.workflow.execution.view import LiveView
-from tests.unit.planner.build import GPU, node, pod
+from tests.unit.planner.build import GPU, cluster, node, pod
 
 PORT = Constraints(host_ports=(HostPort(8080, "TCP", "0.0.0.0"),))  # noqa: S104
 
 
-def why(found: Pod, target: Node, *residents: Pod, closed: Any = frozenset()) -> Code | None:
-    reason = why_not_now(found, target, residents, closed, GPU)
+def around(nodes: Sequence[Node], pods: Sequence[Pod] = ()) -> Surroundings:
+    """Return what decides besides a node: ``pods`` bound to ``nodes``."""
+    snapshot = cluster(nodes, pods)
+    return Surroundings(snapshot, PodDemands(snapshot), Placements(nodes, pods, {}))
+
+
+def why(found: Pod, target: Node, *residents: Pod) -> Code | None:
+    reason = why_not_now(found, target, residents, around([target], residents), GPU)
     return None if reason is None else reason.code
 
 
@@ -69,9 +80,12 @@ def test_host_ports_of_nominated_pods_count() -> None:
     assert why(pod("v", None, 1, constraints=PORT), node("n1"), pod("r", "n1", 1), waiting) is Code.NODE_PORTS
 
 
-def test_closed_domains() -> None:
-    closed = frozenset({("kubernetes.io/hostname", "n1")})
-    assert why(pod("v", None, 1), node("n1"), pod("r", "n1", 1), closed=closed) is Code.INTER_POD_AFFINITY
+AVOID = Relations(anti_affinity=(AffinityTerm("kubernetes.io/hostname", LabelSelector(), frozenset({"team"})),))
+
+
+def test_pods_that_keep_others_away() -> None:
+    assert why(pod("v", None, 1), node("n1"), pod("r", "n1", 1, relations=AVOID)) is Code.INTER_POD_AFFINITY
+    assert why(pod("v", None, 1, relations=AVOID), node("n1"), pod("r", "n1", 1)) is Code.INTER_POD_AFFINITY
 
 
 def test_replacement_asks_for_what_its_template_says() -> None:
@@ -81,15 +95,17 @@ def test_replacement_asks_for_what_its_template_says() -> None:
 
 
 def test_room_alone_does_not_ask_for_occupants() -> None:
-    assert why_no_room(pod("v", None, 2), node("n1"), (), frozenset()) is None
-    assert why_no_room(pod("v", None, 9), node("n1"), (), frozenset()) is not None
+    nobody = around([node("n1")])
+    assert why_no_room(pod("v", None, 2), node("n1"), (), nobody) is None
+    assert why_no_room(pod("v", None, 9), node("n1"), (), nobody) is not None
 
 
 def choose(planned: str, **used: int) -> str | None:
     """Return the receiver of a 2-card pod, with that many cards used on each node."""
     residents = {name: [pod(f"r-{name}", name, cards)] for name, cards in used.items()}
-    wish = Wish(pod("v", None, 2), planned, frozenset(), GPU)
-    return choose_receiver(wish, [node(n) for n in used], lambda name: residents.get(name, []))
+    nodes = [node(n) for n in used]
+    wish = Wish(pod("v", None, 2), planned, around(nodes), GPU)
+    return choose_receiver(wish, nodes, lambda name: residents.get(name, []))
 
 
 @pytest.mark.parametrize(
@@ -153,9 +169,10 @@ def relocation(planned: str = "n1", *, selected: str = "", **changes: Any) -> Re
     return Relocation(**{**fields, **changes})
 
 
-def receivers(*pods: Pod, nodes: str = "n1 n2 n0", terms: Any = ()) -> Receivers:
-    rules = Rules(resource=GPU, owners={}, freed=frozenset({"n0"}), known=frozenset(), terms=terms)
-    return Receivers(LiveView([node(n) for n in nodes.split()], pods), rules)
+def receivers(*pods: Pod, nodes: str = "n1 n2 n0") -> Receivers:
+    made = [node(n) for n in nodes.split()]
+    rules = Rules(resource=GPU, owners={}, freed=frozenset({"n0"}), known=frozenset(), snapshot=cluster(made, pods))
+    return Receivers(LiveView(made, pods), rules)
 
 
 VICTIM = pod("v", "n0", 2)
@@ -195,9 +212,32 @@ def test_receiver_that_ran_empty() -> None:
 
 
 def test_anti_affinity_of_running_pods() -> None:
-    term = AntiAffinity("kubernetes.io/hostname", LabelSelector(), None)
-    found = receivers(*ROOM, terms=((term, ("kubernetes.io/hostname", "n1")),))
+    found = receivers(replace(ROOM[0], relations=AVOID), *ROOM[1:])
     assert found.choose(VICTIM, relocation(), (), evicted=False) == "n2"
+
+
+LONER = Relations(anti_affinity=(AffinityTerm("kubernetes.io/hostname", LabelSelector.of({"app": "x"}), frozenset({"team"})),))
+
+
+def test_replacements_that_avoid_each_other_are_promised_different_nodes() -> None:
+    pairs = [(pod(name, "n0", 1, labels={"app": "x"}, relations=LONER), relocation()) for name in ("v", "w")]
+    found = receivers(*ROOM, *(p for p, _ in pairs))
+    assert found.together(pairs, ()) is None
+    third = (pod("x", "n0", 1, labels={"app": "x"}, relations=LONER), relocation())
+    assert "InterPodAffinity" in str(found.together([*pairs, third], ()))
+    promised = [ghost(pairs[0][0], "n1")]
+    assert found.choose(pairs[1][0], relocation(), promised, evicted=False) == "n2"
+
+
+def test_other_victims_of_the_node_count_until_they_are_leaving() -> None:
+    """Both live in zone z and avoid each other there: the second may follow only if the first goes elsewhere, or is gone."""
+    apart = Relations(anti_affinity=(AffinityTerm("zone", LabelSelector.of({"app": "x"}), frozenset({"team"})),))
+    victims = [pod(name, "n0", 1, labels={"app": "x"}, relations=apart) for name in ("v", "w")]
+    made = [node(n, labels={"zone": "z"}) for n in ("n0", "n1")]
+    rules = Rules(GPU, {}, frozenset({"n0"}), frozenset(), cluster(made, [*victims, ROOM[0]]))
+    found = Receivers(LiveView(made, [*victims, ROOM[0]]), rules)
+    assert found.choose(victims[0], relocation(), (), evicted=False) is None
+    assert found.choose(victims[0], relocation(), (), evicted=False, leaving=frozenset({victims[1].uid})) == "n1"
 
 
 def test_all_victims_together() -> None:

@@ -62,17 +62,13 @@ class Api:
         RefusedError
             The status is 400 or above.
         """
-        document: Object = json.loads(self.raw(method, path, body, content_type))
-        return document
-
-    def raw(self, method: str, path: str, body: Object | None = None, content_type: str = "application/json") -> bytes:
-        """Make one call and return the answer as it came; raises as ``request`` does."""
         headers = {"Authorization": f"Bearer {ADMIN_TOKEN}", "Content-Type": content_type}
         data = None if body is None else json.dumps(body).encode()
         answer = self._pool.request(method, self._server + path, body=data, headers=headers)
+        document: Object = json.loads(answer.data)
         if answer.status >= 400:
-            raise RefusedError(f"{method} {path}: {json.loads(answer.data).get('message', answer.status)}")
-        return answer.data
+            raise RefusedError(f"{method} {path}: {document.get('message', answer.status)}")
+        return document
 
     def create(self, item: Object) -> Object:
         """Create an object of one of PATHS; a status is written too where Create leaves it out."""
@@ -92,11 +88,6 @@ class Api:
     def each(self, call: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
         """Return ``call`` of every item, several at a time, in the items' order."""
         return list(self._threads.map(call, items))
-
-
-def everywhere(kind: str) -> str:
-    """Return the path of all objects of a kind, in whatever namespace."""
-    return PATHS[kind].replace("/namespaces/{}", "")
 
 
 def collection(item: Object) -> str:

@@ -93,8 +93,8 @@ EXCEPTIONS: tuple[Documented, ...] = (
         ours=False,
         code="VolumeRestrictions",
         cause=_claim_of_one_pod,
-        reason="kube-scheduler refuses a second pod on a ReadWriteOncePod claim, Volcano does not ask, and the kubelet would turn "
-        "the pod away. We refuse it too.",
+        reason="kube-scheduler refuses a second pod on a ReadWriteOncePod claim. Volcano does not ask, but the kubelet would turn "
+        "the pod away, so we refuse it too.",
     ),
     Documented(
         "amounts of the whole pod",
@@ -102,7 +102,7 @@ EXCEPTIONS: tuple[Documented, ...] = (
         ours=False,
         code="NodeResourcesFit",
         cause=_whole_pod_amounts,
-        reason="Volcano 1.14 charges the containers' sum and does not read spec.resources. kube-scheduler and the kubelet charge "
-        "what the pod says as a whole, and the kubelet would turn the pod away, so we charge that too.",
+        reason="Volcano 1.14 charges the containers' sum and does not read spec.resources. kube-scheduler and the kubelet "
+        "charge what the pod says as a whole, and the kubelet would turn the pod away, so we charge that too.",
     ),
 )

@@ -23,6 +23,8 @@ REFUSED = "the agreement test only looks"
 UNSCHEDULABLE = 2
 _TASK_NAME = re.compile(rb'"Name":"([^"]+)"')
 _TASK_NAMESPACE = re.compile(rb'"Namespace":"([^"]+)"')
+#: More is charged to the node than it has: a pod without requests passes the filters, and then its binding fails.
+_OVERDRAWN = re.compile(rb'"Idle":{[^}]*:-\d')
 _NODE_NAME = re.compile(rb'"Name":"([^"]+)"')
 
 
@@ -37,8 +39,8 @@ class Notes:
         self._sessions = 0
         #: Of kube-scheduler, by probe: the nodes let through in the last attempt.
         self.kube: dict[Key, frozenset[str]] = {}
-        #: Of Volcano, by probe: those of the nodes on which some pod is on its way out.
-        self.releasing: dict[Key, set[str]] = {}
+        #: Of Volcano, by probe: those of the nodes about which being let through does not tell whether it would bind.
+        self.doubtful: dict[Key, set[str]] = {}
         self._allowed: dict[Key, str] = {}
         #: The probes that kube-scheduler may bind, each with the number of the node to take, modulo how many there are.
         self.kube_may_bind: dict[Key, int] = {}
@@ -48,12 +50,17 @@ class Notes:
         with self._change:
             self._allowed[probe] = node
 
-    def volcano_asks(self, probe: Key, node: str, releasing: bool) -> bool:
+    def allow_nothing(self, probe: Key) -> None:
+        """Let Volcano have no node for ``probe`` again."""
+        with self._change:
+            self._allowed.pop(probe, None)
+
+    def volcano_asks(self, probe: Key, node: str, doubtful: bool) -> bool:
         """Note that a node passed; say whether it may be used."""
         with self._change:
             self._session.setdefault(probe, set()).add(node)
-            if releasing:
-                self.releasing.setdefault(probe, set()).add(node)
+            if doubtful:
+                self.doubtful.setdefault(probe, set()).add(node)
             return self._allowed.get(probe) == node
 
     def session_ends(self) -> None:
@@ -157,6 +164,6 @@ class _Handler(StreamRequestHandler):
         name, namespace, on = _TASK_NAME.search(task), _TASK_NAMESPACE.search(task), _NODE_NAME.match(node)
         if name is None or namespace is None or on is None:
             raise ValueError(f"Volcano asks in words that are new: {body[:500]!r}")
-        leaving = b'"deletionTimestamp":' in node
-        may = self.server.notes.volcano_asks((namespace[1].decode(), name[1].decode()), on[1].decode(), leaving)
+        doubtful = b'"deletionTimestamp":' in node or _OVERDRAWN.search(node) is not None
+        may = self.server.notes.volcano_asks((namespace[1].decode(), name[1].decode()), on[1].decode(), doubtful)
         return {} if may else {"status": REFUSED, "code": UNSCHEDULABLE}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
+from pathlib import Path
 
-from repack_gitops.model import kubernetes as wire
+from repack_gitops.kube.client import connect
 from repack_gitops.model.cluster import ClusterSnapshot, Key
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.kinds import KINDS
 from repack_gitops.model.plan import Reason
 from repack_gitops.planner.feasibility.state import ClusterState
-from tests.real.agreement.api import PATHS, Api, everywhere
 
 
 class Oracle:
@@ -30,17 +28,7 @@ class Oracle:
         return self._state.why_not(self._pods[key], self._snapshot.node_by_name[node_name])
 
 
-def take_snapshot(api: Api) -> ClusterSnapshot:
-    """Return the cluster as the planner sees it, from all objects that a snapshot consists of."""
-    objects: list[wire.Wire] = []
-    for (_, kind), struct in KINDS.items():
-        if kind in PATHS:
-            page = msgspec.json.decode(api.raw("GET", everywhere(kind)), type=_Page)
-            objects += (msgspec.json.decode(item, type=struct) for item in page.items)
-    return build_snapshot(objects)
-
-
-class _Page(msgspec.Struct):
-    """A list as the API server sends it."""
-
-    items: list[msgspec.Raw]
+def take_snapshot(kubeconfig: Path) -> ClusterSnapshot:
+    """Return the cluster as ``repack plan`` sees it."""
+    with connect(kubeconfig) as cluster:
+        return build_snapshot(cluster.list_objects())

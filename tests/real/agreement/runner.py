@@ -9,11 +9,12 @@ the scheduler places the pod on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 from repack_gitops.model.cluster import ClusterSnapshot
-from tests.real.agreement.api import Api
 from tests.real.agreement.case import Case
 from tests.real.agreement.extender import Key, Notes
 from tests.real.agreement.oracle import take_snapshot
@@ -23,7 +24,8 @@ from tests.testbed.waiting import wait_for
 
 #: Sessions of Volcano that begin after everything it has to look at was there; the first may have begun before.
 FRESH = 2
-PATIENCE = 60
+#: Seconds until a scheduler has said something about every probe, and until what it decided is done.
+PATIENCE, BINDING = 60, 8
 
 
 @dataclass
@@ -54,8 +56,8 @@ class Round:
 class Runner:
     """Runs cases on one control plane, ``universe.slots`` at a time."""
 
-    def __init__(self, api: Api, universe: Universe, notes: Notes) -> None:
-        self._api = api
+    def __init__(self, kubeconfig: Path, universe: Universe, notes: Notes) -> None:
+        self._kubeconfig = kubeconfig
         self._universe = universe
         self._notes = notes
 
@@ -68,8 +70,8 @@ class Runner:
     def _round(self, cases: Sequence[Case]) -> Round:
         observed = [Observed(placed) for placed in self._universe.settle(cases)]
         self._look_with_volcano(observed)
-        self._place_among_leaving(observed)
-        snapshot = take_snapshot(self._api)
+        self._place_where_doubtful(observed)
+        snapshot = take_snapshot(self._kubeconfig)
         self._look_with_kube(observed)
         self._bind_with_volcano(observed[::2])
         self._universe.clear(len(cases))
@@ -83,16 +85,18 @@ class Runner:
         for o in _taken(observed):
             o.lets[VOLCANO] = seen.get(o.placed.probe_key(VOLCANO), frozenset())
 
-    def _place_among_leaving(self, observed: Sequence[Observed]) -> None:
-        """Find out for nodes with a leaving pod whether Volcano would bind now, or only wait there for the pod to go."""
+    def _place_where_doubtful(self, observed: Sequence[Observed]) -> None:
+        """Find out by placing where Volcano's filters do not tell: it may wait for a leaving pod, or fail to bind."""
         open_ = {}
         for o in _taken(observed):
             key = o.placed.probe_key(VOLCANO)
-            nodes = sorted(o.lets[VOLCANO] & self._notes.releasing.get(key, set()))
+            nodes = sorted(o.lets[VOLCANO] & self._notes.doubtful.get(key, set()))
             if nodes and o.placed.case.binds:
                 open_[key] = (o, nodes)
         while open_:
             placed = self._allow({key: (o, nodes.pop()) for key, (o, nodes) in open_.items()})
+            for key in open_:
+                self._notes.allow_nothing(key)
             again = [o.placed for o in placed]
             self._universe.forget(again, VOLCANO)
             self._universe.probe(again, VOLCANO)
@@ -102,40 +106,49 @@ class Runner:
         """Let Volcano place probes, each on one node, and return the cases in which it did.
 
         A probe that Volcano has placed is not asked about in later sessions; one that waits for room still is. What was
-        let through but is not placed at once is no node for the probe.
+        let through but is not bound is no node for the probe.
         """
         for key, (_, node) in wanted.items():
             self._notes.allow(key, node)
         self._notes.wait_for_sessions(FRESH + 1)
         asked = self._notes.volcano
-        placed = {key: node for key, (_, node) in wanted.items() if key not in asked}
-        self._await_binding(placed)
+        there = self._bound(VOLCANO, {key: node for key, (_, node) in wanted.items() if key not in asked})
         for key, (o, node) in wanted.items():
-            o.bound[VOLCANO] = (node, key in placed)
-            if key not in placed:
+            o.bound[VOLCANO] = (node, key in there)
+            if key not in there:
                 o.lets[VOLCANO] -= {node}
-        return [o for key, (o, _) in wanted.items() if key in placed]
+        return [o for key, (o, _) in wanted.items() if key in there]
 
-    def _await_binding(self, placed: Mapping[Key, str]) -> None:
-        def bound() -> bool:
-            probes = self._universe.probes(VOLCANO)
-            return all(probes[key]["spec"].get("nodeName") == node for key, node in placed.items())
+    def _bound(self, scheduler: str, placed: Mapping[Key, str]) -> set[Key]:
+        """Wait for probes to be on the nodes that a scheduler decided on, and return those that are; both bind later."""
+        there: set[Key] = set()
 
-        wait_for("bindings that Volcano decided on", bound, 20)
+        def all_there() -> bool:
+            probes = self._universe.probes(scheduler)
+            there.update(key for key, node in placed.items() if probes[key]["spec"].get("nodeName") == node)
+            return len(there) == len(placed)
+
+        with suppress(TimeoutError):
+            wait_for("bindings", all_there, BINDING)
+        return there
 
     def _look_with_kube(self, observed: Sequence[Observed]) -> None:
-        chosen = {o.placed.probe_key(KUBE): o.placed.case.seed for o in _taken(observed[1::2]) if o.placed.case.binds}
-        self._notes.kube_may_bind = chosen
+        numbers = {o.placed.probe_key(KUBE): o.placed.case.seed for o in _taken(observed[1::2]) if o.placed.case.binds}
+        self._notes.kube_may_bind = numbers
         self._universe.probe([o.placed for o in observed], KUBE)
-        probes = self._await_answers(KUBE, observed)
+        self._await_answers(KUBE, observed)
+        wanted = {}
         for o in _taken(observed):
             key = o.placed.probe_key(KUBE)
-            o.lets[KUBE] = self._notes.kube.get(key, frozenset())
-            if key in chosen and o.lets[KUBE]:
-                wanted = sorted(o.lets[KUBE])[chosen[key] % len(o.lets[KUBE])]
-                o.bound[KUBE] = (wanted, probes[key]["spec"].get("nodeName") == wanted)
-                if not o.bound[KUBE][1]:
-                    o.lets[KUBE] -= {wanted}
+            lets = o.lets[KUBE] = self._notes.kube.get(key, frozenset())
+            if key in numbers and lets:
+                wanted[key] = sorted(lets)[numbers[key] % len(lets)]
+        there = self._bound(KUBE, wanted)
+        for o in _taken(observed):
+            key = o.placed.probe_key(KUBE)
+            if key in wanted:
+                o.bound[KUBE] = (wanted[key], key in there)
+                o.lets[KUBE] -= frozenset() if key in there else {wanted[key]}
 
     def _bind_with_volcano(self, observed: Sequence[Observed]) -> None:
         """Let Volcano place one probe per case for real."""
@@ -146,8 +159,8 @@ class Runner:
                 wanted[o.placed.probe_key(VOLCANO)] = (o, lets[o.placed.case.seed % len(lets)])
         self._allow(wanted)
 
-    def _await_answers(self, scheduler: str, observed: Sequence[Observed]) -> dict[Key, Object]:
-        """Wait until the scheduler has placed or refused every probe; return the probes."""
+    def _await_answers(self, scheduler: str, observed: Sequence[Observed]) -> None:
+        """Wait until the scheduler has placed or refused every probe."""
         keys = [o.placed.probe_key(scheduler) for o in _taken(observed)]
         found: dict[Key, Object] = {}
 
@@ -160,7 +173,6 @@ class Runner:
         except TimeoutError as error:
             silent = [key for key in keys if not _answered(found.get(key, {}))]
             raise TimeoutError(f"{error}: no answer for {silent[:5]} ({len(silent)})") from error
-        return found
 
 
 def _taken(observed: Iterable[Observed]) -> list[Observed]:
@@ -170,5 +182,5 @@ def _taken(observed: Iterable[Observed]) -> list[Observed]:
 def _answered(pod: Object) -> bool:
     conditions = pod.get("status", {}).get("conditions") or ()
     return bool(pod.get("spec", {}).get("nodeName")) or any(
-        c["type"] == "PodScheduled" and c["status"] == "False" for c in conditions
+        c["type"] == "PodScheduled" and c["status"] == "False" and c.get("reason") != "SchedulerError" for c in conditions
     )

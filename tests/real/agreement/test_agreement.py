@@ -36,7 +36,7 @@ def check(own_control_plane: Callable[..., ControlPlane], tmp_path: Path) -> Ite
         extender = running.enter_context(Extender(notes))
         plane = start_bed(own_control_plane, extender.url, tmp_path)
         api = running.enter_context(Api(plane))
-        yield Check(Runner(api, Universe(api, min(SLOTS, cases())), notes))
+        yield Check(Runner(plane.kubeconfig, Universe(api, min(SLOTS, cases())), notes))
 
 
 def cases() -> int:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from repack_gitops.model.cluster import HostPort
-from repack_gitops.planner.candidacy import receives_at_all, room_holders
-from repack_gitops.planner.feasibility import node_ports
+from repack_gitops.planner.candidacy import idle_amounts, receives_at_all, room_holders
+from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.problem import Flags, Problem, Whole
 
 
@@ -23,7 +23,14 @@ class Occupancy:
         self._problem = problem
         self.idle: Whole = problem.idle.copy()
         pods = problem.snapshot.pods_by_node
-        self.receives: Flags = np.array([receives_at_all(n, pods[n.name], problem.resource) for n in problem.nodes], dtype=bool)
+        idle = idle_amounts(problem.snapshot)
+        self.receives: Flags = np.array(
+            [
+                receives_at_all(n, pods[n.name], problem.resource) and not node_resources_fit.overdrawn(idle[n.name])
+                for n in problem.nodes
+            ],
+            dtype=bool,
+        )
         #: Nodes that certainly stay occupied: blocked, already receiving, over budget, or proven stuck.
         self.certain: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self.certain[list(problem.blocked)] = True

@@ -47,10 +47,19 @@ class TestOneReceiver:
         assert moves({**ASKED, "example.com/ib": 1_000}, {**ROOM, "example.com/ib": 1_000})
 
     def test_only_what_is_asked_for_matters(self) -> None:
-        """The node is out of memory, even overdrawn; a pod that asks for none does not care (row 107)."""
-        overdrawn = {"requests": {GPU: 4_000, "cpu": 1_000, "pods": 1_000, "memory": 600 * GIB}}
-        assert moves(ASKED, ROOM, **overdrawn)
-        assert not moves({**ASKED, "memory": 1}, ROOM, **overdrawn)
+        """The node's other devices are overdrawn; a pod that asks for none does not care (row 107)."""
+        overdrawn = {"requests": {GPU: 4_000, "cpu": 1_000, "pods": 1_000, "example.com/ib": 2_000}}
+        room = {**ROOM, "example.com/ib": 1_000}
+        assert moves(ASKED, room, **overdrawn)
+        assert not moves({**ASKED, "example.com/ib": 1_000}, room, **overdrawn)
+
+    @pytest.mark.parametrize("name", ["cpu", "memory"])
+    def test_cpu_and_memory_always_matter(self, name: str) -> None:
+        """Volcano compares them even for a pod that asks for none: an overdrawn node takes nobody."""
+        asked = {GPU: 1_000, "pods": 1_000}
+        held = {GPU: 4_000, "pods": 1_000, name: ROOM[name] + 1}
+        assert not moves(asked, ROOM, requests=held)
+        assert moves(asked, ROOM, requests={**held, name: ROOM[name]})
 
     def test_idle_below_zero_never_fits(self) -> None:
         """Its device plugin now reports 2 cards while 4 are in use."""

@@ -93,8 +93,8 @@ EXCEPTIONS: tuple[Documented, ...] = (
         ours=False,
         code="VolumeRestrictions",
         cause=_claim_of_one_pod,
-        reason="kube-scheduler refuses a second pod on a ReadWriteOncePod claim. Volcano does not ask, but the kubelet would turn "
-        "the pod away, so we refuse it too.",
+        reason="kube-scheduler refuses a second pod on a ReadWriteOncePod claim. Volcano does not ask, but the kubelet would "
+        "turn the pod away, so we refuse it too.",
     ),
     Documented(
         "amounts of the whole pod",

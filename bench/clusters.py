@@ -8,11 +8,11 @@ bind as often as cards do, anti-affinity, host ports, DaemonSets, and 30 % of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
+from repack_gitops.model.affinity import AffinityTerm
 from repack_gitops.model.cluster import (
-    AntiAffinity,
     ClusterSnapshot,
     Constraints,
     HostPort,
@@ -20,6 +20,7 @@ from repack_gitops.model.cluster import (
     Owner,
     Pod,
     PodGroup,
+    Relations,
     Taint,
     Toleration,
 )
@@ -62,7 +63,7 @@ class _Workload:
     request: dict[str, int]
     constraints: Constraints
     pool: str
-    anti_affinity: tuple[AntiAffinity, ...] = ()
+    relations: Relations = field(default_factory=Relations)
 
 
 class _Mixed:
@@ -99,7 +100,7 @@ class _Mixed:
         service = random.random() < 0.5
         replicas = min(int(random.paretovariate(0.9)), 400 if service else 64)
         request, constraints = self._template(cards, pool, random.choice((6, 8, 11, 14)), random.choice((48, 64, 96, 120)))
-        repel = (AntiAffinity("kubernetes.io/hostname", LabelSelector.of({"app": f"w{number}"}), frozenset({"bench"})),)
+        repel = AffinityTerm("kubernetes.io/hostname", LabelSelector.of({"app": f"w{number}"}), frozenset({"bench"}))
         return _Workload(
             name=f"w{number}",
             kind="ReplicaSet" if service else "Job",
@@ -108,7 +109,7 @@ class _Mixed:
             request=request,
             constraints=constraints,
             pool=pool,
-            anti_affinity=repel if random.random() < 0.02 else (),
+            relations=Relations(anti_affinity=(repel,)) if random.random() < 0.02 else Relations(),
         )
 
     def _template(self, cards: int, pool: str, cpu: int, memory: int) -> tuple[dict[str, int], Constraints]:
@@ -165,8 +166,7 @@ class _Mixed:
             requests=workload.request,
             template=workload.request,
             constraints=workload.constraints,
-            unsupported=("affinity.podAntiAffinity",) if workload.anti_affinity else (),
-            anti_affinity=workload.anti_affinity,
+            relations=workload.relations,
         )
 
     def _pin(self) -> None:

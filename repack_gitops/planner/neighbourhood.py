@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from repack_gitops.model.affinity import SpreadConstraint
 from repack_gitops.model.cluster import ClusterSnapshot, Node, Pod
+from repack_gitops.planner.feasibility import inter_pod_affinity, pod_topology_spread
 from repack_gitops.planner.feasibility.inter_pod_affinity import Domain, matches_all
 from repack_gitops.planner.feasibility.placements import Placements
-from repack_gitops.planner.feasibility.pod_topology_spread import fewest
+from repack_gitops.planner.feasibility.pod_topology_spread import SpreadCounts, most
 
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
@@ -30,6 +31,7 @@ class Neighbourhood:
         self._namespaces = snapshot.namespaces
         self._placements = Placements(snapshot.nodes, snapshot.pods, snapshot.namespaces)
         self._domains: dict[str, dict[str, Indices]] = {}
+        self._with_key: dict[str, Flags] = {}
         self._any = any(pod.relations for pod in snapshot.pods)
 
     def concerns(self, pod: Pod) -> bool:
@@ -81,6 +83,14 @@ class Neighbourhood:
                 self._spread(flags, constraint, counts, pod)
         return flags
 
+    def admits(self, pod: Pod, node: int) -> bool:
+        """Tell the same about one node."""
+        found = self._nodes[node]
+        return (
+            pod_topology_spread.why_not(pod, found, self._placements) is None
+            and inter_pod_affinity.why_not(pod, found, self._placements, self._namespaces) is None
+        )
+
     def _join(self, flags: Flags, pod: Pod) -> None:
         terms = pod.relations.affinity
         if not terms:
@@ -88,21 +98,24 @@ class Neighbourhood:
         found = self._placements.matching_all(terms)
         first = not found and matches_all(terms, pod, self._namespaces)
         for key in dict.fromkeys(t.topology_key for t in terms):
-            values = self._by_value(key) if first else [value for other, value in found if other == key]
-            flags &= self._within(key, values)
+            here = [value for other, value in found if other == key]
+            flags &= self._having(key) if first else self._within(key, here)
 
-    def _close(self, flags: Flags, domains: Mapping[Domain, int]) -> None:
+    def _close(self, flags: Flags, domains: Iterable[Domain]) -> None:
         for key, value in domains:
             nodes = self._by_value(key).get(value)
             if nodes is not None:
                 flags[nodes] = False
 
-    def _spread(self, flags: Flags, constraint: SpreadConstraint, counts: Mapping[str, int], pod: Pod) -> None:
-        own = constraint.selector is not None and constraint.selector.matches(pod.labels)
-        most = constraint.max_skew + fewest(constraint, counts) - own
-        flags &= self._within(constraint.topology_key, self._by_value(constraint.topology_key))
-        full = {(constraint.topology_key, value): held for value, held in counts.items() if held > most}
-        self._close(flags, full)
+    def _spread(self, flags: Flags, constraint: SpreadConstraint, counts: SpreadCounts, pod: Pod) -> None:
+        key = constraint.topology_key
+        flags &= self._having(key)
+        self._close(flags, ((key, value) for value in counts.above(most(constraint, counts, pod))))
+
+    def _having(self, key: str) -> Flags:
+        if key not in self._with_key:
+            self._with_key[key] = np.array([key in node.labels for node in self._nodes], dtype=bool)
+        return self._with_key[key]
 
     def _within(self, key: str, values: Iterable[str]) -> Flags:
         flags = np.zeros(len(self._nodes), dtype=bool)
@@ -132,6 +145,10 @@ class Company:
     def open_nodes(self) -> Flags:
         """Return which nodes other pods leave open to the next pod, those already tried among them."""
         return self._around.open_nodes(self._pods[self._tried])
+
+    def admits(self, node: int) -> bool:
+        """Tell the same about one node."""
+        return self._around.admits(self._pods[self._tried], node)
 
     def put(self, node: int) -> None:
         """Try the next pod on ``node``."""

@@ -54,7 +54,7 @@ class Trial:
         """Tell whether ``node`` can take one more pod of the class."""
         if node == self._barred or not self._occupancy.fits(pod_class)[node]:
             return False
-        if self._company is not None and not self._company.open_nodes()[node]:
+        if self._company is not None and not self._company.admits(node):
             return False
         return node not in self._tried or self._fits_beside(pod_class, node)
 

@@ -13,7 +13,7 @@ from repack_gitops.model.affinity import AffinityTerm, Namespaces
 from repack_gitops.model.cluster import Constraints, Key, Node, Pod, Relations
 from repack_gitops.planner.feasibility.inter_pod_affinity import Domain, Guards, Terms, matches_all
 from repack_gitops.planner.feasibility.pod_index import PodIndex
-from repack_gitops.planner.feasibility.pod_topology_spread import admitted, has_keys
+from repack_gitops.planner.feasibility.pod_topology_spread import SpreadCounts, admitted, has_keys
 
 _NONE: Mapping[Domain, int] = {}
 
@@ -37,11 +37,11 @@ class _SpreadTally:
 
     key: str
     eligible: frozenset[str]
-    counts: dict[str, int]
+    counts: SpreadCounts
 
     def update(self, node: Node, change: int) -> None:
         if node.name in self.eligible:
-            self.counts[node.labels[self.key]] += change
+            self.counts.add(node.labels[self.key], change)
 
 
 class Placements:
@@ -118,7 +118,7 @@ class Placements:
         yield from self._feeds.get(pod.key, ())
         yield from pod.relations.anti_affinity
 
-    def spread_counts(self, pod: Pod) -> Sequence[Mapping[str, int]]:
+    def spread_counts(self, pod: Pod) -> Sequence[SpreadCounts]:
         """Return, for each of the pod's spread constraints, the pods it counts by eligible domain."""
         # Equal constraints of pods that may use other nodes, or live in other namespaces, count otherwise.
         question = (pod.namespace, pod.relations, pod.constraints)
@@ -131,8 +131,7 @@ class Placements:
         for constraint in relations.spread:
             nodes = [n for n in with_keys if admitted(constraint, demands, n)]
             key = constraint.topology_key
-            domains = {n.labels[key]: 0 for n in nodes}
-            tally = _SpreadTally(key, frozenset(n.name for n in nodes), domains)
+            tally = _SpreadTally(key, frozenset(n.name for n in nodes), SpreadCounts(n.labels[key] for n in nodes))
             could = (p for p in self._index.selected(constraint.selector) if p.namespace == namespace and not p.terminating)
             self._count(tally, (p for p in could if constraint.counts(p.labels)))
             yield tally

@@ -7,7 +7,7 @@ constraint says so) its tolerations. With fewer domains than minDomains the fewe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from repack_gitops.model.affinity import SpreadConstraint
@@ -16,11 +16,41 @@ from repack_gitops.model.plan import Code, Reason
 from repack_gitops.planner.feasibility import node_affinity, taint_toleration
 
 
+class SpreadCounts:
+    """Pods that one constraint counts, by eligible domain, zeros included; domains can also be found by how many they hold."""
+
+    def __init__(self, domains: Iterable[str]) -> None:
+        self._held = dict.fromkeys(domains, 0)
+        #: How many pods -> the domains that hold so many; an entry is never empty.
+        self._by_number: dict[int, dict[str, None]] = {0: dict.fromkeys(self._held)} if self._held else {}
+
+    def add(self, domain: str, change: int) -> None:
+        """Count ``change`` more pods in an eligible domain."""
+        before = self._held[domain]
+        self._held[domain] = before + change
+        del self._by_number[before][domain]
+        if not self._by_number[before]:
+            del self._by_number[before]
+        self._by_number.setdefault(before + change, {})[domain] = None
+
+    def held(self, domain: str) -> int:
+        """Return how many pods are counted in ``domain``; none in one that is not eligible."""
+        return self._held.get(domain, 0)
+
+    def fewest(self, min_domains: int) -> int:
+        """Return the global minimum that skew is measured against."""
+        return min(self._by_number, default=0) if len(self._held) >= min_domains else 0
+
+    def above(self, number: int) -> Iterator[str]:
+        """Yield the domains that hold more than ``number``; O(distinct numbers + found)."""
+        return (domain for held, domains in self._by_number.items() if held > number for domain in domains)
+
+
 class Spreading(Protocol):
     """How pods are spread now."""
 
-    def spread_counts(self, pod: Pod) -> Sequence[Mapping[str, int]]:
-        """Return, for each of the pod's constraints, how many other pods it counts in every eligible domain, zeros included."""
+    def spread_counts(self, pod: Pod) -> Sequence[SpreadCounts]:
+        """Return, for each of the pod's constraints, how many other pods it counts in every eligible domain."""
 
 
 def why_not(pod: Pod, node: Node, others: Spreading) -> Reason | None:
@@ -47,21 +77,19 @@ def admitted(constraint: SpreadConstraint, demands: Constraints, node: Node) -> 
     return not constraint.honor_node_taints or taint_toleration.why_not(demands, node) is None
 
 
-def fewest(constraint: SpreadConstraint, counts: Mapping[str, int]) -> int:
-    """Return the global minimum that skew is measured against."""
-    return min(counts.values(), default=0) if len(counts) >= constraint.min_domains else 0
+def most(constraint: SpreadConstraint, counts: SpreadCounts, pod: Pod) -> int:
+    """Return how many pods a domain may hold so that ``pod`` may still join it."""
+    own = constraint.selector is not None and constraint.selector.matches(pod.labels)
+    return constraint.max_skew + counts.fewest(constraint.min_domains) - own
 
 
-def _skewed(constraint: SpreadConstraint, counts: Mapping[str, int], pod: Pod, node: Node) -> Reason | None:
+def _skewed(constraint: SpreadConstraint, counts: SpreadCounts, pod: Pod, node: Node) -> Reason | None:
     key = constraint.topology_key
     value = node.labels.get(key)
     if value is None:
         return Reason(Code.POD_TOPOLOGY_SPREAD, f"topology spread needs nodes with the label {key}")
-    own = constraint.selector is not None and constraint.selector.matches(pod.labels)
-    held, least = counts.get(value, 0), fewest(constraint, counts)
-    if held + own - least <= constraint.max_skew:
+    held, may = counts.held(value), most(constraint, counts, pod)
+    if held <= may:
         return None
-    return Reason(
-        Code.POD_TOPOLOGY_SPREAD,
-        f"{key}={value} would hold {held + own} pods, {least} are in the emptiest domain, maxSkew is {constraint.max_skew}",
-    )
+    detail = f"{key}={value} holds {held} such pods, maxSkew {constraint.max_skew} allows another only where {may} or fewer are"
+    return Reason(Code.POD_TOPOLOGY_SPREAD, detail)

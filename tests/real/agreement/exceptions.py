@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.real.agreement.case import Case
 from tests.real.agreement.universe import KUBE, VOLCANO
 from tests.real.agreement.verdict import Verdict
 from tests.testbed.nodes import Object
@@ -29,7 +28,7 @@ class Documented:
     code
         Our reason, where we say no; empty where we say yes.
     cause
-        Whether a case, on the node of that name, has what makes the difference.
+        Whether there is, in the verdict's case and on its node, what makes the difference.
     reason
         Why it is so, and why it stays.
     """
@@ -38,32 +37,59 @@ class Documented:
     scheduler: str
     ours: bool
     code: str
-    cause: Callable[[Case, str], bool]
+    cause: Callable[[Verdict], bool]
     reason: str
 
     def explains(self, verdict: Verdict) -> bool:
         """Say whether a difference is this one."""
         same = (verdict.scheduler, verdict.ours, verdict.code) == (self.scheduler, self.ours, self.code)
-        return same and not verdict.agrees and self.cause(verdict.case, verdict.node)
+        return same and not verdict.agrees and self.cause(verdict)
 
 
-def _node(case: Case, name: str) -> Object:
-    return next(n for n in case.nodes if n["metadata"]["name"] == f"{name}-%")
+def _not_ready(verdict: Verdict) -> bool:
+    node = next(n for n in verdict.case.nodes if n["metadata"]["name"] == f"{verdict.node}-%")
+    return any(c["type"] == "Ready" and c.get("status") != "True" for c in node["status"].get("conditions", ()))
 
 
-def _not_ready(case: Case, name: str) -> bool:
-    conditions = _node(case, name)["status"].get("conditions", ())
-    return any(c["type"] == "Ready" and c.get("status") != "True" for c in conditions)
+def _whole_pod_amounts(verdict: Verdict) -> bool:
+    return any("resources" in pod["spec"] for pod in (verdict.case.probe, *_residents(verdict)))
 
 
-def _whole_pod_amounts(case: Case, name: str) -> bool:
-    pods = [case.probe, *(r for r in case.residents if r["spec"].get("nodeName") == f"{name}-%")]
-    return any("resources" in pod["spec"] for pod in pods)
-
-
-def _claim_of_one_pod(case: Case, _: str) -> bool:
-    claims = (o for o in case.others if o["kind"] == "PersistentVolumeClaim")
+def _claim_of_one_pod(verdict: Verdict) -> bool:
+    claims = (o for o in verdict.case.others if o["kind"] == "PersistentVolumeClaim")
     return any("ReadWriteOncePod" in claim["spec"].get("accessModes", ()) for claim in claims)
+
+
+def _driver_not_there(verdict: Verdict) -> bool:
+    """Some driver of the case is not on the node's CSINode."""
+    name = f"{verdict.node}-%"
+    drivers = [o["spec"]["drivers"] for o in verdict.case.others if o["kind"] == "CSINode" and o["metadata"]["name"] == name]
+    there = {driver["name"] for driver in (drivers[0] if drivers else ())}
+    volumes = (o["spec"] for o in verdict.case.others if o["kind"] == "PersistentVolume")
+    wanted = {spec["csi"]["driver"] for spec in volumes} | {
+        o["provisioner"] for o in verdict.case.others if o["kind"] == "StorageClass"
+    }
+    return not wanted <= there
+
+
+def _shared_volume(verdict: Verdict) -> bool:
+    """Two claims on the node, the probe's included, lead to one volume."""
+    handles = {
+        o["spec"]["claimRef"]["name"]: o["spec"]["csi"]["volumeHandle"]
+        for o in verdict.case.others
+        if o["kind"] == "PersistentVolume"
+    }
+    used = [
+        handles[volume["persistentVolumeClaim"]["claimName"]]
+        for pod in (verdict.case.probe, *_residents(verdict))
+        for volume in pod["spec"].get("volumes", ())
+        if "persistentVolumeClaim" in volume
+    ]
+    return len(used) > len(set(used))
+
+
+def _residents(verdict: Verdict) -> list[Object]:
+    return [r for r in verdict.case.residents if r["spec"].get("nodeName") == f"{verdict.node}-%"]
 
 
 EXCEPTIONS: tuple[Documented, ...] = (
@@ -84,8 +110,34 @@ EXCEPTIONS: tuple[Documented, ...] = (
         KUBE,
         ours=False,
         code="NodeGroup",
-        cause=lambda case, _: "NodeGroup" in case.kinds,
+        cause=lambda verdict: "NodeGroup" in verdict.case.kinds,
         reason="Queues and their affinity to groups of nodes are Volcano's; kube-scheduler does not know them.",
+    ),
+    Documented(
+        "overdrawn node",
+        KUBE,
+        ours=False,
+        code="NodeResourcesFit",
+        cause=lambda verdict: "more than the node has" in verdict.detail,
+        reason="Volcano compares CPU and memory for every pod, so a node that is charged more than it has takes none. "
+        "kube-scheduler compares what the pod asks for.",
+    ),
+    Documented(
+        "driver does not run there",
+        KUBE,
+        ours=False,
+        code="NodeVolumeLimits",
+        cause=_driver_not_there,
+        reason="Volcano takes attachments for a resource of the node, which it has none of where CSINode does not name the "
+        "driver. kube-scheduler knows no limit then.",
+    ),
+    Documented(
+        "shared volume",
+        KUBE,
+        ours=False,
+        code="NodeVolumeLimits",
+        cause=_shared_volume,
+        reason="Volcano counts a volume once per claim of every pod; kube-scheduler counts distinct volumes.",
     ),
     Documented(
         "claim of one pod",

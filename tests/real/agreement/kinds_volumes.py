@@ -49,12 +49,10 @@ def volume_zone(made: Draft) -> None:
 def node_volume_limits(made: Draft) -> None:
     """Let drivers attach one or two volumes to a node, where residents use some, and some are attached without a pod."""
     rng = made.rng
-    for node in made.nodes:
-        drivers = [_limit(made, name) for name in DRIVERS if made.chance(0.8)]
-        meta = {"name": node["metadata"]["name"]}
-        made.others.append(
-            {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}}
-        )
+    _register_drivers(made)
+    for item in made.others:
+        if item["kind"] == "CSINode":
+            item["spec"]["drivers"] = [_limit(made, name) for name in DRIVERS if made.chance(0.9)]
     names = [f"v{n}" for n in range(rng.choice((2, 3, 4)))]
     for name in names:
         _bound(made, name, driver=rng.choice(DRIVERS), handle=f"h{rng.choice((name, 'v0'))}-%")
@@ -105,7 +103,7 @@ def ephemeral_volumes(made: Draft) -> None:
     }
     if made.chance(0.8):
         terms = [_topology(made) for _ in range(made.rng.choice((1, 1, 2)))]
-        found["allowedTopologies"] = [{"matchLabelExpressions": term} for term in terms]
+        found["allowedTopologies"] = [{"matchLabelExpressions": t} for n, t in enumerate(terms) if t not in terms[:n]]
     made.others.append(found)
     spec = {
         "accessModes": ["ReadWriteOnce"],

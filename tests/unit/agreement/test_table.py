@@ -61,7 +61,7 @@ def test_both_forms_say_the_same() -> None:
 def test_a_difference_is_undocumented_unless_an_exception_explains_it() -> None:
     verdict = Verdict(case_with("NodePorts"), VOLCANO, "n0", True, False)
     assert Compared(verdict.case, (verdict,)).differences == (verdict,)
-    known = Documented("x", VOLCANO, ours=True, code="", cause=lambda _case, node: node == "n0", reason="because")
+    known = Documented("x", VOLCANO, ours=True, code="", cause=lambda verdict: verdict.node == "n0", reason="because")
     assert known.explains(verdict)
     assert not known.explains(Verdict(verdict.case, KUBE, "n0", True, False))
     assert not known.explains(Verdict(verdict.case, VOLCANO, "n1", True, False))

@@ -96,9 +96,8 @@ def _resident(made: Draft, number: int) -> Object:
     spaces = ("@home", "@home", "@home", "@away")
     found = pod(f"r{number}-%", labels(made), rng.choice(spaces), tolerations=[{"operator": "Exists"}])
     found["spec"]["schedulerName"] = rng.choices(("default-scheduler", "nobody", "volcano"), (5, 3, 2))[0]
-    if made.chance(0.05):
-        found["spec"]["schedulerName"] = "nobody"  # and so it waits for ever
-        return found
+    if made.chance(0.07):
+        return _waiting(made, found)
     found["spec"]["nodeName"] = rng.choice(made.nodes)["metadata"]["name"]
     if made.chance(0.1):
         found["status"] = {"phase": rng.choice(("Succeeded", "Failed"))}
@@ -107,3 +106,13 @@ def _resident(made: Draft, number: int) -> Object:
     elif made.chance(0.3):
         found["status"] = {"phase": "Running"}
     return found
+
+
+def _waiting(made: Draft, pod: Object) -> Object:
+    """Let a pod wait for ever: nobody schedules it, and it may be nominated to a node, or gated."""
+    pod["spec"]["schedulerName"] = "nobody"
+    if made.chance(0.4):
+        pod["status"] = {"nominatedNodeName": made.rng.choice(made.nodes)["metadata"]["name"]}
+    elif made.chance(0.3):
+        pod["spec"]["schedulingGates"] = [{"name": "agreement.test/gate"}]
+    return pod

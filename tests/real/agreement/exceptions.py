@@ -56,36 +56,39 @@ def _whole_pod_amounts(verdict: Verdict) -> bool:
 
 
 def _claim_of_one_pod(verdict: Verdict) -> bool:
-    claims = (o for o in verdict.case.others if o["kind"] == "PersistentVolumeClaim")
+    claims = _others(verdict, "PersistentVolumeClaim")
     return any("ReadWriteOncePod" in claim["spec"].get("accessModes", ()) for claim in claims)
 
 
 def _driver_not_there(verdict: Verdict) -> bool:
     """Some driver of the case is not on the node's CSINode."""
-    name = f"{verdict.node}-%"
-    drivers = [o["spec"]["drivers"] for o in verdict.case.others if o["kind"] == "CSINode" and o["metadata"]["name"] == name]
-    there = {driver["name"] for driver in (drivers[0] if drivers else ())}
-    volumes = (o["spec"] for o in verdict.case.others if o["kind"] == "PersistentVolume")
-    wanted = {spec["csi"]["driver"] for spec in volumes} | {
-        o["provisioner"] for o in verdict.case.others if o["kind"] == "StorageClass"
-    }
-    return not wanted <= there
+    csi_nodes = {o["metadata"]["name"]: o["spec"] for o in _others(verdict, "CSINode")}
+    there = {driver["name"] for driver in csi_nodes.get(f"{verdict.node}-%", {}).get("drivers", ())}
+    wanted = {o["spec"].get("csi", {}).get("driver") for o in _others(verdict, "PersistentVolume")}
+    return not wanted | {o.get("provisioner") for o in _others(verdict, "StorageClass")} <= there
 
 
 def _shared_volume(verdict: Verdict) -> bool:
     """Two claims on the node, the probe's included, lead to one volume."""
-    handles = {
-        o["spec"]["claimRef"]["name"]: o["spec"]["csi"]["volumeHandle"]
-        for o in verdict.case.others
-        if o["kind"] == "PersistentVolume"
+    volumes = {
+        o["metadata"]["name"]: o["spec"].get("csi", {}).get("volumeHandle") for o in _others(verdict, "PersistentVolume")
     }
     used = [
-        handles[volume["persistentVolumeClaim"]["claimName"]]
+        volumes.get(volume["persistentVolumeClaim"].get("claimName"))  # a claim is called as its volume
         for pod in (verdict.case.probe, *_residents(verdict))
         for volume in pod["spec"].get("volumes", ())
         if "persistentVolumeClaim" in volume
     ]
     return len(used) > len(set(used))
+
+
+def _nominated(verdict: Verdict) -> bool:
+    waiting = (r.get("status", {}).get("nominatedNodeName") for r in verdict.case.residents)
+    return f"{verdict.node}-%" in waiting
+
+
+def _others(verdict: Verdict, kind: str) -> list[Object]:
+    return [o for o in verdict.case.others if o["kind"] == kind]
 
 
 def _residents(verdict: Verdict) -> list[Object]:
@@ -156,5 +159,18 @@ EXCEPTIONS: tuple[Documented, ...] = (
         cause=_whole_pod_amounts,
         reason="Volcano 1.14 charges the containers' sum and does not read spec.resources. kube-scheduler and the kubelet "
         "charge what the pod says as a whole, and the kubelet would turn the pod away, so we charge that too.",
+    ),
+    *(
+        Documented(
+            "nominated pods hold room",
+            scheduler,
+            ours=False,
+            code=code,
+            cause=_nominated,
+            reason="A pod that waits for a node it is nominated to may be bound there any moment, so its room is not free for "
+            "a plan. A scheduler counts only what is bound, and kube-scheduler the nominated pods of its own queue.",
+        )
+        for scheduler in (VOLCANO, KUBE)
+        for code in ("NodeResourcesFit", "NodePorts", "InterPodAffinity", "NodeVolumeLimits")
     ),
 )

@@ -28,6 +28,9 @@ def node_resources_fit(made: Draft) -> None:
         node["status"]["capacity"] = amounts
     for pod in made.pods():
         _demands(made, pod)
+    for resident in made.residents:
+        if resident["spec"].get("nodeName") and "status" not in resident and made.chance(0.2):
+            resident["status"] = _resized(made, resident)
     if made.chance(0.15):
         _overhead(made)
 
@@ -68,6 +71,23 @@ def _container(made: Draft, name: str) -> Object:
         found["resources"]["requests"] = requests
     if limits:
         found["resources"]["limits"] = limits
+    return found
+
+
+def _resized(made: Draft, pod: Object) -> Object:
+    """Return a status in the midst of a resize in place: what containers hold is not what the spec asks for."""
+    statuses = []
+    for container in pod["spec"]["containers"]:
+        held = {"cpu": made.rng.choice(("100m", "1", "2")), "memory": made.rng.choice(("64Mi", "2Gi"))}
+        status = {"name": container["name"], "image": "x", "imageID": "x", "ready": True, "restartCount": 0}
+        status["resources"] = {"requests": held}
+        if made.chance(0.7):
+            status["allocatedResources"] = {**held, "cpu": made.rng.choice((held["cpu"], "1500m"))}
+        statuses.append(status)
+    found: Object = {"phase": "Running", "containerStatuses": statuses}
+    if made.chance(0.5):
+        reason = made.rng.choice(("Infeasible", "Deferred"))
+        found["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": reason}]
     return found
 
 

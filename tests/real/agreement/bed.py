@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.testbed.control_plane import ControlPlane
+from tests.testbed.nodes import Object
 
 #: Nothing but what decides feasibility, and our ear after all of it.
 VOLCANO_CONF = """\
@@ -27,6 +28,38 @@ tiers:
       extender.onSessionCloseVerb: close
       extender.ignorable: false
 """
+
+
+#: Controllers that write about every node, pod and namespace, and decide nothing here.
+IDLE_CONTROLLERS = ("ttl-controller", "garbage-collector-controller", "root-ca-certificate-publisher-controller")
+#: Nobody reads the events of thousands of pods; a refused one is not tried again.
+NO_EVENTS: tuple[Object, ...] = (
+    {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "no-events"},
+        "spec": {
+            "failurePolicy": "Ignore",
+            "matchConstraints": {
+                "resourceRules": [
+                    {
+                        "apiGroups": ["", "events.k8s.io"],
+                        "apiVersions": ["*"],
+                        "operations": ["CREATE", "UPDATE"],
+                        "resources": ["events"],
+                    }
+                ]
+            },
+            "validations": [{"expression": "false", "message": "no events in this test"}],
+        },
+    },
+    {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "no-events"},
+        "spec": {"policyName": "no-events", "validationActions": ["Deny"]},
+    },
+)
 
 
 def kube_scheduler_conf(url: str) -> str:
@@ -53,10 +86,18 @@ def start_bed(start: Callable[..., ControlPlane], url: str, folder: Path, *, nod
     """
     configuration = folder / "kube-scheduler.json"
     configuration.write_text(kube_scheduler_conf(url))
+    idle = ",".join(f"-{name}" for name in IDLE_CONTROLLERS)
     flags = {
         "kube-apiserver": ["--disable-admission-plugins=TaintNodesByCondition"],
-        "kube-controller-manager": ["--node-monitor-grace-period=10h", "--kube-api-qps=500", "--kube-api-burst=500"],
+        "kube-controller-manager": [
+            f"--controllers={idle}",
+            "--node-monitor-grace-period=10h",
+            "--kube-api-qps=500",
+            "--kube-api-burst=500",
+        ],
         "kube-scheduler": [f"--config={configuration}"],
     }
     conf = VOLCANO_CONF.format(url=url, more="  - name: nodegroup\n" if node_groups else "")
-    return start(kube_scheduler=True, webhooks=False, scheduler_conf=conf, flags=flags, schedule_period="200ms")
+    plane = start(kube_scheduler=True, webhooks=False, scheduler_conf=conf, flags=flags, schedule_period="200ms")
+    plane.apply(*NO_EVENTS)
+    return plane

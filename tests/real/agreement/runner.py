@@ -22,8 +22,9 @@ from tests.real.agreement.universe import KUBE, VOLCANO, Placed, Universe
 from tests.testbed.nodes import Object
 from tests.testbed.waiting import wait_for
 
-#: Sessions of Volcano that begin after everything it has to look at was there; the first may have begun before.
-FRESH = 2
+#: Sessions of Volcano to wait for: until one has begun and ended after all probes were seen; and until one has begun after
+#: a node was allowed, and another has shown who still waits.
+LOOK, PLACE = 1, 3
 #: Seconds until a scheduler has said something about every probe, and until what it decided is done.
 PATIENCE, BINDING = 60, 8
 
@@ -72,15 +73,17 @@ class Runner:
         self._look_with_volcano(observed)
         self._place_where_doubtful(observed)
         snapshot = take_snapshot(self._kubeconfig)
+        to_bind = [o for o in _taken(observed[::2]) if o.lets[VOLCANO] and o.placed.case.binds]
+        self._universe.forget([o.placed for o in _taken(observed) if o not in to_bind], VOLCANO)  # sessions get shorter
         self._look_with_kube(observed)
-        self._bind_with_volcano(observed[::2])
+        self._bind_with_volcano(to_bind)
         self._universe.clear(len(cases))
         return Round(snapshot, observed)
 
     def _look_with_volcano(self, observed: Sequence[Observed]) -> None:
         self._universe.probe([o.placed for o in observed], VOLCANO)
         self._await_answers(VOLCANO, observed)
-        self._notes.wait_for_sessions(FRESH)
+        self._notes.wait_for_sessions(LOOK)
         seen = self._notes.volcano
         for o in _taken(observed):
             o.lets[VOLCANO] = seen.get(o.placed.probe_key(VOLCANO), frozenset())
@@ -110,7 +113,7 @@ class Runner:
         """
         for key, (_, node) in wanted.items():
             self._notes.allow(key, node)
-        self._notes.wait_for_sessions(FRESH + 1)
+        self._notes.wait_for_sessions(PLACE)
         asked = self._notes.volcano
         there = self._bound(VOLCANO, {key: node for key, (_, node) in wanted.items() if key not in asked})
         for key, (o, node) in wanted.items():
@@ -152,12 +155,10 @@ class Runner:
 
     def _bind_with_volcano(self, observed: Sequence[Observed]) -> None:
         """Let Volcano place one probe per case for real."""
-        wanted = {}
-        for o in _taken(observed):
-            lets = sorted(o.lets[VOLCANO])
-            if lets and o.placed.case.binds:
-                wanted[o.placed.probe_key(VOLCANO)] = (o, lets[o.placed.case.seed % len(lets)])
-        self._allow(wanted)
+        chosen = {o.placed.probe_key(VOLCANO): sorted(o.lets[VOLCANO]) for o in observed}
+        self._allow(
+            {key: (o, nodes[o.placed.case.seed % len(nodes)]) for o, (key, nodes) in zip(observed, chosen.items(), strict=True)}
+        )
 
     def _await_answers(self, scheduler: str, observed: Sequence[Observed]) -> None:
         """Wait until the scheduler has placed or refused every probe."""

@@ -112,11 +112,13 @@ class Universe:
             placed.refused = str(refusal)
 
     def forget(self, found: Sequence[Placed], scheduler: str) -> None:
-        """Delete probes again, and wait until they are gone."""
-        for placed in found:
-            namespace, name = placed.probe_key(scheduler)
-            for kind in ("Pod", "PodGroup"):
-                self._api.request("DELETE", f"{PATHS[kind].format(namespace)}/{name}?gracePeriodSeconds=0")
+        """Delete probes again."""
+        self._api.each(lambda placed: self._forget(placed, scheduler), found)
+
+    def _forget(self, placed: Placed, scheduler: str) -> None:
+        namespace, name = placed.probe_key(scheduler)
+        for kind in ("Pod", "PodGroup") if scheduler == VOLCANO else ("Pod",):
+            self._api.request("DELETE", f"{PATHS[kind].format(namespace)}/{name}?gracePeriodSeconds=0")
 
     def probes(self, scheduler: str) -> dict[Key, Object]:
         """Return all probes for ``scheduler``."""

@@ -95,6 +95,10 @@ def _residents(verdict: Verdict) -> list[Object]:
     return [r for r in verdict.case.residents if r["spec"].get("nodeName") == f"{verdict.node}-%"]
 
 
+def _unbound_claim(verdict: Verdict) -> bool:
+    return any(not claim["spec"].get("volumeName") for claim in _others(verdict, "PersistentVolumeClaim"))
+
+
 EXCEPTIONS: tuple[Documented, ...] = (
     *(
         Documented(
@@ -159,6 +163,18 @@ EXCEPTIONS: tuple[Documented, ...] = (
         cause=_whole_pod_amounts,
         reason="Volcano 1.14 charges the containers' sum and does not read spec.resources. kube-scheduler and the kubelet "
         "charge what the pod says as a whole, and the kubelet would turn the pod away, so we charge that too.",
+    ),
+    *(
+        Documented(
+            "unbound claim",
+            scheduler,
+            ours=False,
+            code="VolumeBinding",
+            cause=_unbound_claim,
+            reason="Where a volume will be made or found for a claim that is not bound is decided by more than a snapshot "
+            "holds, and a pod that ran has bound ones. We leave such a pod alone.",
+        )
+        for scheduler in (VOLCANO, KUBE)
     ),
     *(
         Documented(

@@ -14,6 +14,7 @@ from tests.real.agreement.kinds_resources import node_resources_fit, pod_level_r
 from tests.real.agreement.kinds_volumes import (
     ephemeral_volumes,
     node_volume_limits,
+    unbound_claims,
     volume_binding,
     volume_restrictions,
     volume_zone,
@@ -32,6 +33,7 @@ KINDS: Mapping[str, tuple[Callable[[Draft], None], int]] = {
     "PodTopologySpread": (topology_spread, 5),
     "VolumeBinding": (volume_binding, 1),
     "VolumeBinding (ephemeral)": (ephemeral_volumes, 1),
+    "VolumeBinding (unbound)": (unbound_claims, 1),
     "VolumeZone": (volume_zone, 1),
     "NodeVolumeLimits": (node_volume_limits, 2),
     "VolumeRestrictions": (volume_restrictions, 1),
@@ -48,6 +50,8 @@ def case_of(seed: int) -> Case:
     made = draft(rng)
     names = list(KINDS)
     wanted = rng.choices(names, [KINDS[n][1] for n in names], k=rng.choice((1, 1, 1, 2, 2, 3)))
+    if "VolumeBinding (ephemeral)" in wanted:  # both bring a class
+        wanted = [name for name in wanted if name != "VolumeBinding (unbound)"]
     if "NodeResourcesFit" in wanted:  # its containers may ask for more than a whole pod may say
         wanted = [name for name in wanted if name != "PodLevelResources"]
     kinds = tuple(name for name in names if name in wanted)

@@ -9,6 +9,12 @@ DRIVERS = ("d1-%.csi.test", "d2-%.csi.test")
 REAL_ZONE, REAL_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 HOSTS = ("n0", "n1", "n2")
+#: A claim that nobody provisions.
+FRESH: Object = {
+    "accessModes": ["ReadWriteOnce"],
+    "storageClassName": "class-%",
+    "resources": {"requests": {"storage": "1Gi"}},
+}
 
 
 def volume_binding(made: Draft) -> None:
@@ -92,6 +98,27 @@ def volume_restrictions(made: Draft) -> None:
 
 def ephemeral_volumes(made: Draft) -> None:
     """Give the probe an ephemeral volume of a class that provisions where the pod goes; nobody does, so it never binds."""
+    found = _class(made, "WaitForFirstConsumer")
+    if made.chance(0.8):
+        terms = [_topology(made) for _ in range(made.rng.choice((1, 1, 2)))]
+        found["allowedTopologies"] = [{"matchLabelExpressions": t} for n, t in enumerate(terms) if t not in terms[:n]]
+    volume = {"name": "fresh", "ephemeral": {"volumeClaimTemplate": {"spec": FRESH}}}
+    made.probe["spec"].setdefault("volumes", []).append(volume)
+
+
+def unbound_claims(made: Draft) -> None:
+    """Give the probe a claim that is missing, or not bound: to be provisioned at once, or where the pod goes."""
+    mode = made.rng.choice((None, "Immediate", "WaitForFirstConsumer", "WaitForFirstConsumer"))
+    _use(made.probe, "u0")
+    if mode is None:
+        made.binds = False
+        return
+    _class(made, mode)
+    meta = {"name": "u0-%", "namespace": "@home"}
+    made.others.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": FRESH})
+
+
+def _class(made: Draft, mode: str) -> Object:
     made.binds = False
     _register_drivers(made)
     found: Object = {
@@ -99,19 +126,10 @@ def ephemeral_volumes(made: Draft) -> None:
         "kind": "StorageClass",
         "metadata": {"name": "class-%"},
         "provisioner": DRIVERS[0],
-        "volumeBindingMode": "WaitForFirstConsumer",
+        "volumeBindingMode": mode,
     }
-    if made.chance(0.8):
-        terms = [_topology(made) for _ in range(made.rng.choice((1, 1, 2)))]
-        found["allowedTopologies"] = [{"matchLabelExpressions": t} for n, t in enumerate(terms) if t not in terms[:n]]
     made.others.append(found)
-    spec = {
-        "accessModes": ["ReadWriteOnce"],
-        "storageClassName": "class-%",
-        "resources": {"requests": {"storage": "1Gi"}},
-    }
-    volume = {"name": "fresh", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
-    made.probe["spec"].setdefault("volumes", []).append(volume)
+    return found
 
 
 def _topology(made: Draft) -> list[Object]:

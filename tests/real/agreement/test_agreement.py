@@ -30,24 +30,28 @@ pytestmark = [pytest.mark.real, pytest.mark.xdist_group("agreement"), pytest.mar
 #: Cases that are looked at together: 400 nodes or so, and as many pods.
 SLOTS = 100
 Start = Callable[..., ControlPlane]
+Capture = pytest.CaptureFixture[str]
 
 
-def test_we_and_both_schedulers_agree(own_control_plane: Start, tmp_path: Path) -> None:
-    run(own_control_plane, tmp_path, case_of, cases())
+def test_we_and_both_schedulers_agree(own_control_plane: Start, tmp_path: Path, capsys: Capture) -> None:
+    run(own_control_plane, tmp_path, capsys, case_of, cases())
 
 
-def test_we_and_volcano_agree_on_queues_that_choose_nodes(own_control_plane: Start, tmp_path: Path) -> None:
+def test_we_and_volcano_agree_on_queues_that_choose_nodes(own_control_plane: Start, tmp_path: Path, capsys: Capture) -> None:
     """On a control plane of its own: one queue with an affinity concerns the pods of all others."""
-    run(own_control_plane, tmp_path, group_case_of, min(SLOTS, cases()), node_groups=True)
+    run(own_control_plane, tmp_path, capsys, group_case_of, min(SLOTS, cases()), node_groups=True)
 
 
-def run(start: Start, folder: Path, make: Callable[[int], Case], count: int, *, node_groups: bool = False) -> None:
+def run(
+    start: Start, folder: Path, capsys: Capture, make: Callable[[int], Case], count: int, *, node_groups: bool = False
+) -> None:
     first = first_seed()
     with checking(start, folder, min(SLOTS, count), node_groups=node_groups) as check:
         check.run(map(make, range(first, first + count)))
         write(check, "-node-groups" if node_groups else "")
         report = f"seeds from {first}\n{check.report()}"
-    print(report)
+    with capsys.disabled():
+        print(f"\n{report}")
     assert not check.differing, report
     refused = [reason for reason in check.table.skipped if reason.startswith("refused")]
     assert not refused, f"the generator drew what the API server does not take: {refused}"

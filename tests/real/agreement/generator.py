@@ -28,7 +28,7 @@ KINDS: Mapping[str, tuple[Callable[[Draft], None], int]] = {
     "NodeNotReady": (node_ready, 1),
     "NodePorts": (node_ports, 2),
     "NodeResourcesFit": (node_resources_fit, 4),
-    "PodLevelResources": (pod_level_resources, 1),
+    "NodeResourcesFit (whole pod)": (pod_level_resources, 1),
     "InterPodAffinity": (inter_pod_affinity, 5),
     "PodTopologySpread": (topology_spread, 5),
     "VolumeBinding": (volume_binding, 1),
@@ -53,7 +53,7 @@ def case_of(seed: int) -> Case:
     if "VolumeBinding (ephemeral)" in wanted:  # both bring a class
         wanted = [name for name in wanted if name != "VolumeBinding (unbound)"]
     if "NodeResourcesFit" in wanted:  # its containers may ask for more than a whole pod may say
-        wanted = [name for name in wanted if name != "PodLevelResources"]
+        wanted = [name for name in wanted if name != "NodeResourcesFit (whole pod)"]
     kinds = tuple(name for name in names if name in wanted)
     for kind in kinds:
         KINDS[kind][0](made)

@@ -75,7 +75,8 @@ class Table:
     def _count(row: Row, name: str, one: Compared) -> None:
         row.cases += 1
         row.verdicts += len(one.verdicts)
-        row.decided += sum(v.code == name or (name == ALL and not v.ours) for v in one.verdicts)
+        code = name.partition(" ")[0]  # what follows in brackets is the way in which a case asks it
+        row.decided += sum(v.code == code or (name == ALL and not v.ours) for v in one.verdicts)
         row.agree += sum(v.agrees for v in one.verdicts)
         row.documented += sum(v.documented is not None for v in one.verdicts)
         row.differ += len(one.differences)

@@ -46,7 +46,7 @@ def draft(rng: Random) -> Draft:
     """Return a draft with nodes, residents and a probe."""
     made = Draft(rng)
     made.nodes = [_node(made, n) for n in range(rng.randint(3, 5))]
-    made.residents = [_resident(made, n) for n in range(rng.choice((0, 1, 2, 3, 3, 4, 5)))]
+    made.residents = [resident(made, n) for n in range(rng.choice((0, 1, 2, 3, 3, 4, 5)))]
     made.probe = pod("probe-%", labels(made))
     return made
 
@@ -90,7 +90,7 @@ def _node(made: Draft, number: int) -> Object:
     }
 
 
-def _resident(made: Draft, number: int) -> Object:
+def resident(made: Draft, number: int) -> Object:
     """A pod that is bound already; no kubelet runs it, so its phase is what we say."""
     rng = made.rng
     spaces = ("@home", "@home", "@home", "@away")

@@ -144,7 +144,7 @@ def _add_ports(made: Draft, pod: Object) -> None:
         pod["spec"]["hostNetwork"] = True
     ports = {}
     for _ in range(rng.choice((1, 1, 2))):
-        number, protocol = rng.choice((8080, 8081)), rng.choice(("TCP", "TCP", "UDP", "SCTP"))
+        number, protocol = rng.choice((8080, 8080, 8081)), rng.choice(("TCP", "TCP", "TCP", "UDP", "SCTP"))
         found: Object = {"containerPort": number, "hostPort": number}
         found |= {"protocol": protocol} if protocol != "TCP" or made.chance(0.5) else {}
         address = rng.choice(ADDRESSES)

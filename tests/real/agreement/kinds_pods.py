@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.real.agreement.draft import APPS, HOST, RACK, TIERS, ZONE, Draft
+from tests.real.agreement.draft import APPS, HOST, RACK, TIERS, ZONE, Draft, resident
 from tests.testbed.nodes import Object
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -60,6 +60,8 @@ def selector(made: Draft) -> Object:
 def topology_spread(made: Draft) -> None:
     """Give the probe spread constraints, and residents labels that they may count; some nodes are out by selector or taint."""
     rng = made.rng
+    for _ in range(rng.choice((0, 2, 4))):  # the emptier a cluster, the less there is to spread
+        made.residents.append(resident(made, len(made.residents)))
     constraints = {}
     for _ in range(rng.choice((1, 1, 2))):
         found = _constraint(made)
@@ -85,7 +87,7 @@ def _constraint(made: Draft) -> Object:
         "whenUnsatisfiable": "DoNotSchedule" if must else "ScheduleAnyway",
     }
     if made.chance(0.95):
-        found["labelSelector"] = selector(made)
+        found["labelSelector"] = {} if made.chance(0.25) else selector(made)
         if made.chance(0.25):
             found["matchLabelKeys"] = ["version"]
     if must and made.chance(0.35):

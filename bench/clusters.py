@@ -3,10 +3,12 @@
 ``spread`` is the issue's first kind: every node has 8 cards and one 2-card pod in a PodGroup of its own. ``mixed`` is a
 busy cluster: gangs and services of many templates, four pod sizes, pools with selectors and taints, cpu and memory that
 bind as often as cards do, anti-affinity, host ports, DaemonSets, and 30 % of the nodes holding a pod that may not move.
+``guarded`` is the same with a PodDisruptionBudget for every workload; two labels each, one of them shared by all.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -19,6 +21,7 @@ from repack_gitops.model.cluster import (
     Node,
     Owner,
     Pod,
+    PodDisruptionBudget,
     PodGroup,
     Relations,
     Taint,
@@ -51,7 +54,30 @@ def mixed(nodes: int, seed: int = 7) -> ClusterSnapshot:
     return _Mixed(nodes, Random(seed)).build()
 
 
-KINDS: dict[str, Callable[[int], ClusterSnapshot]] = {"spread": spread, "mixed": mixed}
+def guarded(nodes: int, seed: int = 7) -> ClusterSnapshot:
+    """Return ``mixed`` with a budget for every workload, which lets half of its pods go, rounded down."""
+    busy = mixed(nodes, seed)
+    pods = tuple(replace(p, labels={**p.labels, "tier": "bench"}) for p in busy.pods)
+    sizes = Counter(p.labels["app"] for p in pods if "app" in p.labels)
+    return replace(busy, pods=pods, budgets=tuple(_half_of(app, sizes[app]) for app in sorted(sizes)))
+
+
+def _half_of(app: str, size: int) -> PodDisruptionBudget:
+    return PodDisruptionBudget(
+        namespace="bench",
+        name=app,
+        selector=LabelSelector.of({"app": app, "tier": "bench"}),
+        disruptions_allowed=size // 2,
+        current_healthy=size,
+        desired_healthy=size - size // 2,
+        unhealthy_policy="IfHealthyBudget",
+        observed=True,
+        min_available=size - size // 2,
+        expected_pods=size,
+    )
+
+
+KINDS: dict[str, Callable[[int], ClusterSnapshot]] = {"spread": spread, "mixed": mixed, "guarded": guarded}
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from bench.clusters import GPU, mixed
 from bench.measure import Row, arguments, measured, peak_mib, save, show, timed
 from repack_gitops.model.affinity import AffinityTerm, SpreadConstraint
-from repack_gitops.model.cluster import ClusterSnapshot, Constraints, HostPort, NodeGroupAffinity, Pod, Queue, Relations
+from repack_gitops.model.cluster import ClusterSnapshot, HostPort, NodeGroupAffinity, Pod, Queue, Relations
 from repack_gitops.model.labels import LabelSelector
 from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
 from repack_gitops.model.run import Goal, RunTemplateSpec
@@ -70,12 +71,12 @@ COLUMNS = ("case", "pods", "constrained", "cpu_seconds", "freed", "verified", "v
 def constrained(name: str, nodes: int) -> ClusterSnapshot:
     """Return ``mixed`` with the constraints of ``name`` on 30 % of its workloads."""
     snapshot = mixed(nodes)
-    shared: dict[Constraints, Constraints] = {}
+    shared: dict[object, Any] = {}  # as decoding shares equal parts
     pods = []
     for pod in snapshot.pods:
         made = replace(pod, **FILTERS[name](pod)) if _chosen(pod) else pod  # type: ignore[arg-type]
-        constraints = shared.setdefault(made.constraints, made.constraints)
-        pods.append(made if constraints is made.constraints else replace(made, constraints=constraints))
+        parts = {part: shared.setdefault(getattr(made, part), getattr(made, part)) for part in ("constraints", "relations")}
+        pods.append(replace(made, **parts))
     found = replace(snapshot, pods=tuple(pods))
     if name == "Volumes":
         found = replace(found, storage=_storage(found))

@@ -1,7 +1,8 @@
 """Writes the example snapshots: ``python -m examples.generate``; with ``--check``, only says whether they are current.
 
 Everything follows from seeds and from a fixed moment, so the files change only when this generator does. They are what
-``kubectl get nodes,pods,podgroups.scheduling.volcano.sh,poddisruptionbudgets,jobs.batch.volcano.sh -A -o json`` prints.
+``kubectl get nodes,pods,podgroups.scheduling.volcano.sh,poddisruptionbudgets,jobs.batch.volcano.sh,modelservings -A
+-o json`` prints.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pathlib import Path
 from random import Random
 
 from examples import gpu_fleet, npu_fleet
-from examples.fleet import JOB, Daemon, Machine, Object, Replica, Workload
-from examples.groups import budget_object, job_object, pod_group_object
+from examples.fleet import JOB, MODEL_SERVING, Daemon, Machine, Object, Replica, Workload
+from examples.groups import budget_object, job_object, pod_group_object, serving_object
 from examples.history import live_through
 from examples.machines import node_object
 from examples.pods import daemon_object, group_name, pod_object
@@ -66,7 +67,8 @@ def _items(fleet: Fleet) -> list[Object]:
     mine = {w: [r for r in replicas if r.workload is w] for w in fleet.workloads}
     budgets = [budget_object(w, found) for w, found in mine.items() if found and w.keeps_available is not None]
     jobs = [job_object(w, found, fleet.resource) for w, found in mine.items() if found and w.kind == JOB]
-    return [item for kind in (nodes, pods, groups, budgets, jobs) for item in sorted(kind, key=_order)]
+    servings = [serving_object(w, found) for w, found in mine.items() if found and w.kind == MODEL_SERVING]
+    return [item for kind in (nodes, pods, groups, budgets, jobs, servings) for item in sorted(kind, key=_order)]
 
 
 def _by_group(replicas: Sequence[Replica]) -> list[list[Replica]]:

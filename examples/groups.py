@@ -1,4 +1,4 @@
-"""PodGroups, VCJobs and PodDisruptionBudgets as the API server shows them."""
+"""PodGroups, VCJobs, ModelServings and PodDisruptionBudgets as the API server shows them."""
 
 from __future__ import annotations
 
@@ -94,6 +94,27 @@ def job_object(workload: Workload, members: Sequence[Replica], resource: str) ->
         "metadata": {**made, "generation": 1},
         "spec": spec,
         "status": status,
+    }
+
+
+def serving_object(workload: Workload, members: Sequence[Replica]) -> Object:
+    """Return the ModelServing ``workload`` with pods ``members``; its roles have one pod each, as its controller makes them."""
+    made = metadata("ModelServing", workload.name, workload.start, workload.namespace, labels=dict(workload.labels))
+    groups = len({group_name(m) for m in members})
+    roles: list[Object] = [
+        {"entryTemplate": {"spec": {}}, "name": t.name, "replicas": 1, "workerReplicas": 0} for t in workload.tasks
+    ]
+    return {
+        "apiVersion": "workload.serving.volcano.sh/v1alpha1",
+        "kind": "ModelServing",
+        "metadata": {**made, "generation": 1},
+        "spec": {
+            "recoveryPolicy": "RoleRecreate",
+            "replicas": groups,
+            "schedulerName": workload.scheduler,
+            "template": {"restartGracePeriodSeconds": 0, "roles": roles},
+        },
+        "status": {"availableReplicas": groups, "observedGeneration": 1, "replicas": groups, "updatedReplicas": groups},
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, assert_never
@@ -18,30 +19,66 @@ from repack_gitops.files.documents import read_document
 from repack_gitops.files.snapshot import read_snapshot
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
-from repack_gitops.model.documents import read_run
+from repack_gitops.model.documents import read_policy, read_run
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.problems import InvalidDocument
-from repack_gitops.model.run import RepackRun, RunSpec, new_run
+from repack_gitops.model.run import RepackRun, RunMetadata, RunSpec, new_run, run_spec
 from repack_gitops.model.status import dry_run_status
 from repack_gitops.model.writing import to_yaml
 from repack_gitops.planner import evaluate
 from repack_gitops.planner.verify import verify
+from repack_gitops.policy.replay import noted_options
+from repack_gitops.policy.safety import planner_options
 from repack_gitops.report.evaluation import evaluation_markdown
 from repack_gitops.report.table import plan_table
+from repack_gitops.workflow.clock import parse_timestamp
 
 Format = Literal["table", "yaml", "json", "markdown"]
 _EPOCH = "1970-01-01T00:00:00Z"
 _WIDTH_OF_A_FILE = 100
 
 
-def run_from_file(file: Path) -> RepackRun:
-    """Return the run in ``file`` as a DryRun."""
+#: A run and the options to plan it with, once the moment (RFC 3339) is known that ages count from.
+Request = Callable[[str], tuple[RepackRun, PlannerOptions]]
+
+
+def request_from_run(file: Path) -> Request:
+    """Return the run in ``file`` as a DryRun, with the options that it records."""
     run = read_run(read_document(file), str(file))
-    return new_run(run.metadata, msgspec.structs.replace(run.spec, mode="DryRun"))
+    again = new_run(run.metadata, msgspec.structs.replace(run.spec, mode="DryRun"))
+    options = noted_options(run.metadata.annotations)
+    return lambda _: (again, options)
 
 
-def run_for_resource(resource: str, percent: int, pod_groups: int | None, cards: int | None) -> RepackRun:
+def request_from_policy(file: Path) -> Request:
+    """Return the run that the policy in ``file`` proposes, under its safety options; not what past runs moved."""
+    policy = read_policy(read_document(file), str(file))
+    template = policy.spec.run_template
+    metadata = RunMetadata(policy.metadata.name, template.metadata.labels, template.metadata.annotations)
+    run = new_run(metadata, run_spec(template.spec, "DryRun"))
+    return lambda now: (run, planner_options(policy.spec, None, _moment(now)))
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = parse_timestamp(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise InvalidInput(
+            f"the newest pod was created at {text[:40]!r}, which is no time with a zone", hint="Take the snapshot again."
+        )
+    return moment
+
+
+def request_for_resource(resource: str, percent: int, pod_groups: int | None, cards: int | None) -> Request:
     """Return the run that the options describe."""
+    run = _run_for_resource(resource, percent, pod_groups, cards)
+    return lambda _: (run, PlannerOptions())
+
+
+def _run_for_resource(resource: str, percent: int, pod_groups: int | None, cards: int | None) -> RepackRun:
     budget: dict[str, Any] = {"podGroups": pod_groups} if pod_groups is not None else {}
     if cards is not None:
         budget["resources"] = {resource: cards}
@@ -72,10 +109,10 @@ def snapshot_of_cluster(kubeconfig: Path | None, context: str | None) -> tuple[C
         return build_snapshot(cluster.list_objects()), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def judged(snapshot: ClusterSnapshot, spec: RunSpec) -> Evaluation:
+def judged(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions) -> Evaluation:
     """Return the evaluation of ``spec``, after the independent judge accepted it."""
-    evaluation = evaluate(snapshot, spec)
-    problems = verify(snapshot, spec, evaluation)
+    evaluation = evaluate(snapshot, spec, options)
+    problems = verify(snapshot, spec, evaluation, options)
     if problems:
         raise RepackError(f"the plan did not pass its own judge: {problems[0]}", hint="Please report this with the snapshot.")
     return evaluation

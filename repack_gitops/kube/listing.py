@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from repack_gitops.errors import ClusterUnavailable
+from repack_gitops.errors import ClusterUnavailable, Forbidden
 from repack_gitops.kube.answers import Expired, decode
 from repack_gitops.kube.api_server import ApiServer, Request
 from repack_gitops.kube.interface import PodList
@@ -57,7 +57,7 @@ def list_objects(api: ApiServer) -> Iterator[wire.Wire]:
     yield from _required(api, POD_GROUPS)
     for resource in STRUCTS:
         if resource not in (NODES, PODS, POD_GROUPS):
-            yield from _optional(api, resource)
+            yield from _installed(api, resource)
 
 
 def list_nodes(api: ApiServer) -> tuple[Node, ...]:
@@ -153,6 +153,17 @@ def _required(api: ApiServer, resource: Resource) -> list[Any]:
 def _optional(api: ApiServer, resource: Resource) -> list[Any]:
     listing = list_all(api, resource, STRUCTS[resource])
     return [] if listing is None else listing.items
+
+
+def _installed(api: ApiServer, resource: Resource) -> list[Any]:
+    """Return the objects of a kind that may not be installed: an account need not have the permission to list nothing."""
+    try:
+        return _optional(api, resource)
+    except Forbidden:
+        group = Request(f"look for {resource.api_version}", "GET", f"/apis/{resource.api_version}")
+        if api.read(group, 404).code == 404:
+            return []
+        raise
 
 
 def _joined_since(api: ApiServer, nodes: list[wire.Node], pods: list[wire.Pod]) -> list[wire.Node]:

@@ -32,7 +32,7 @@ def template_request(spec: PodSpec) -> Sums:
     QuantityError
         When an amount is no quantity, is negative, or is a fraction of a device.
     """
-    return _request(spec, {}, infeasible=False, pod_level=_pod_level(spec.resources))
+    return _request(spec, {}, None, infeasible=False)
 
 
 def charged_request(pod: Pod) -> Sums:
@@ -44,11 +44,17 @@ def charged_request(pod: Pod) -> Sums:
         As for ``template_request``.
     """
     held = {status.name: _held(status) for status in _statuses(pod.status) if status.resources is not None}
-    pod_level = _pod_level(pod.spec.resources)
-    if pod_level and pod.status.resources is not None:
-        pod_level = _most(pod_level, _supported(parse_amounts(pod.status.resources.requests)))
-        pod_level = _most(pod_level, _supported(parse_amounts(pod.status.allocated_resources)))
-    return _request(pod.spec, held, infeasible=_resize_infeasible(pod.status), pod_level=pod_level)
+    pod_level = _held(pod.status) if pod.status.resources is not None else None
+    return _request(pod.spec, held, pod_level, infeasible=_resize_infeasible(pod.status))
+
+
+def replacement_request(template: Mapping[str, int], charged: Mapping[str, int]) -> Sums:
+    """Return what a pod asks for that comes in the place of one with this ``template`` that holds ``charged``.
+
+    Its controller creates it from a template of its own, which a snapshot does not hold and no in-place resize changes:
+    the larger of both amounts is the safe guess while a pod shrinks.
+    """
+    return _most(template, charged)
 
 
 def parse_amounts(amounts: Mapping[str, str | int | float] | None) -> Sums:
@@ -80,7 +86,7 @@ def _statuses(status: PodStatus) -> list[ContainerStatus]:
     return [*(status.container_statuses or ()), *(status.init_container_statuses or ())]
 
 
-def _held(status: ContainerStatus) -> Sums:
+def _held(status: ContainerStatus | PodStatus) -> Sums:
     actual = status.resources.requests if status.resources else None
     return _most(parse_amounts(actual), parse_amounts(status.allocated_resources))
 
@@ -91,9 +97,9 @@ def _resize_infeasible(status: PodStatus) -> bool:
     return bool(pending) and pending[0].reason == "Infeasible"
 
 
-def _request(spec: PodSpec, held: Held, *, infeasible: bool, pod_level: Sums) -> Sums:
+def _request(spec: PodSpec, held: Held, pod_level: Sums | None, *, infeasible: bool) -> Sums:
     total = _containers(spec, held, infeasible=infeasible)
-    total.update(pod_level)
+    total.update(_pod_level(spec.resources, total, pod_level, infeasible=infeasible))
     _add(total, parse_amounts(spec.overhead))
     total[PODS] = MILLI
     return {name: amount for name, amount in total.items() if amount}
@@ -115,23 +121,34 @@ def _containers(spec: PodSpec, held: Held, *, infeasible: bool) -> Sums:
 
 
 def _container(container: Container, held: Sums | None, infeasible: bool) -> Sums:
-    if held is not None and infeasible:
-        return held
     resources = container.resources
-    if resources is None:
-        return dict(held or {})
     # The API server fills a missing request from the limit; a hand-written List may not have passed through it.
-    wanted = {**parse_amounts(resources.limits), **parse_amounts(resources.requests)}
-    return _most(wanted, held) if held else wanted
+    wanted = {**parse_amounts(resources.limits), **parse_amounts(resources.requests)} if resources else {}
+    return _effective(wanted, held, infeasible)
 
 
-def _pod_level(resources: Resources | None) -> Sums:
-    return _supported({**parse_amounts(resources.limits), **parse_amounts(resources.requests)}) if resources else {}
+def _effective(wanted: Sums, held: Sums | None, infeasible: bool) -> Sums:
+    """Return what counts while a resize from ``held`` to ``wanted`` is under way, if one is."""
+    if held is None:
+        return wanted
+    # What a status leaves out was not resized: a device does not become free by an odd status.
+    return {**wanted, **held} if infeasible else _most(wanted, held)
 
 
-def _supported(amounts: Sums) -> Sums:
-    """Pod-level requests count for cpu, memory and huge pages only; Kubernetes allows no others there."""
-    return {n: a for n, a in amounts.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
+def _pod_level(resources: Resources | None, containers: Sums, held: Sums | None, *, infeasible: bool) -> Sums:
+    """Return the requests of the pod as a whole: cpu, memory and huge pages only; Kubernetes allows no others there.
+
+    A limit without a request stands for one where no container asks, and always for huge pages, as the API server has it.
+    """
+    if resources is None:
+        return {}
+    limits = {n: a for n, a in parse_amounts(resources.limits).items() if n not in containers or _huge(n)}
+    wanted = {n: a for n, a in {**limits, **parse_amounts(resources.requests)}.items() if n in ("cpu", "memory") or _huge(n)}
+    return _effective(wanted, None if held is None else {n: a for n, a in held.items() if n in wanted}, infeasible)
+
+
+def _huge(name: str) -> bool:
+    return name.startswith("hugepages-")
 
 
 def _add(total: Sums, amounts: Mapping[str, int]) -> None:

@@ -12,7 +12,8 @@ from functools import cached_property
 
 from repack_gitops.model.affinity import AffinityTerm, Namespaces, SpreadConstraint
 from repack_gitops.model.labels import LabelSelector
-from repack_gitops.model.node_terms import NodeTerm
+from repack_gitops.model.node_terms import NodeTerm, PreferredTerm
+from repack_gitops.model.owners import Owners
 from repack_gitops.model.storage import ClaimUse, Storage
 
 #: Resource name -> thousandths; entries of zero are left out.
@@ -108,7 +109,15 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node; ``ready`` is false only where the Ready condition says so."""
+    """A node.
+
+    Attributes
+    ----------
+    ready
+        False only where the Ready condition says so.
+    do_not_disrupt
+        The annotation that keeps it from being emptied, as ``name=value``; empty without one.
+    """
 
     name: str
     labels: Mapping[str, str]
@@ -116,6 +125,7 @@ class Node:
     allocatable: Amounts
     unschedulable: bool = False
     ready: bool = True
+    do_not_disrupt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +137,17 @@ class Pod:
     requests
         What it is charged on its node, as Volcano charges it (in-place resize included).
     template
-        What its replacement will ask for: the same, from the spec alone.
+        What its replacement will ask for: the same from the spec alone, or what it holds where that is more.
+    preferred
+        Its preferred node affinity; no filter reads it.
+    gated
+        It has scheduling gates, so no scheduler looks at it yet.
     unsupported
         Constraints of the spec that no filter of ours decides yet, by field name.
+    do_not_disrupt
+        The annotation that protects it, as ``name=value``; empty without one.
+    local_volumes
+        Its hostPath and disk-backed emptyDir volumes, as ``hostPath(name)`` and ``emptyDir(name)``.
     """
 
     namespace: str
@@ -147,13 +165,17 @@ class Pod:
     unsupported: tuple[str, ...] = ()
     relations: Relations = Relations()
     claims: tuple[ClaimUse, ...] = ()
+    preferred: tuple[PreferredTerm, ...] = ()
     nominated_node: str | None = None
     terminating: bool = False
+    gated: bool = False
     mirror: bool = False
     ready: bool = True
     priority: int = 0
     grace_seconds: int | None = None
     created: str = ""
+    do_not_disrupt: str = ""
+    local_volumes: tuple[str, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -168,7 +190,15 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """A Volcano PodGroup; ``unsupported`` names constraints of its own that no filter of ours decides yet."""
+    """A Volcano PodGroup.
+
+    Attributes
+    ----------
+    unsupported
+        Constraints of its own that no filter of ours decides yet.
+    do_not_disrupt
+        The annotation that protects its members, as ``name=value``; empty without one.
+    """
 
     namespace: str
     name: str
@@ -179,6 +209,7 @@ class PodGroup:
     deleting: bool = False
     unsupported: tuple[str, ...] = ()
     queue: str = ""
+    do_not_disrupt: str = ""
 
     @property
     def key(self) -> Key:
@@ -217,7 +248,19 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class PodDisruptionBudget:
-    """A PodDisruptionBudget with the status its controller last wrote."""
+    """A PodDisruptionBudget with the status its controller last wrote.
+
+    Attributes
+    ----------
+    observed
+        Whether that status is about the present spec.
+    min_available, max_unavailable
+        As the spec has them: a number of pods, or text such as ``"50%"``.
+    expected_pods
+        What the controller counts as all of its pods.
+    sync_failure
+        Why the controller could not compute the status, if it could not.
+    """
 
     namespace: str
     name: str
@@ -227,6 +270,15 @@ class PodDisruptionBudget:
     desired_healthy: int
     unhealthy_policy: str
     observed: bool
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    expected_pods: int = 0
+    sync_failure: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        return (self.namespace, self.name)
 
     def selects(self, pod: Pod) -> bool:
         """Tell whether this budget counts ``pod``."""
@@ -235,7 +287,7 @@ class PodDisruptionBudget:
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    """One lifecycle policy of a VCJob: on any of ``events``, do ``action``."""
+    """One lifecycle policy of a VCJob: on any of ``events``, do ``action``; without events it goes by an exit code."""
 
     events: frozenset[str]
     action: str
@@ -243,7 +295,7 @@ class JobPolicy:
 
 @dataclass(frozen=True, slots=True)
 class VolcanoJob:
-    """What a VCJob does when a member is evicted; task policies stand by task name."""
+    """What a VCJob does when a member is evicted; task policies stand by task name, in the order that Volcano reads them."""
 
     namespace: str
     name: str
@@ -252,6 +304,7 @@ class VolcanoJob:
     max_retry: int
     retry_count: int
     deleting: bool = False
+    phase: str = ""
 
 
 @dataclass(frozen=True)
@@ -266,6 +319,7 @@ class ClusterSnapshot:
     namespaces: Namespaces = field(default_factory=dict)
     queues: Mapping[str, Queue] = field(default_factory=dict)
     storage: Storage = field(default_factory=Storage)
+    owners: Owners = field(default_factory=Owners)
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -23,9 +23,11 @@ from repack_gitops.model.cluster import (
     Taint,
     VolcanoJob,
 )
+from repack_gitops.model.decode_owners import OwnersDecoder
 from repack_gitops.model.decode_pod import PodDecoder, Shared, decode_pod, owner
 from repack_gitops.model.decode_selectors import IMPOSSIBLE, label_selector
 from repack_gitops.model.decode_storage import STORAGE_KINDS, StorageDecoder
+from repack_gitops.model.protection import group_protection, node_protection
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.unsupported import unsupported_of_group
 
@@ -76,6 +78,7 @@ class _Decoder:
         self._namespaces: dict[str, dict[str, str]] = {}
         self._queues: dict[str, Queue] = {}
         self._storage = StorageDecoder()
+        self._owners = OwnersDecoder()
 
     def add(self, item: wire.Wire) -> None:
         match item:
@@ -96,6 +99,8 @@ class _Decoder:
                 self._put(self._queues, _named(item, "Queue"), _queue(item), "Queue")
             case _ if isinstance(item, STORAGE_KINDS):
                 self._storage.add(item)
+            case _ if self._owners.add(item):
+                pass
             case _:
                 raise TypeError(f"{type(item).__name__} is no part of a snapshot")
 
@@ -110,6 +115,7 @@ class _Decoder:
             namespaces={k: self._namespaces[k] for k in sorted(self._namespaces)},
             queues={k: self._queues[k] for k in sorted(self._queues)},
             storage=self._storage.storage(),
+            owners=self._owners.owners(),
         )
 
     def _check_nodes_of_pods(self) -> None:
@@ -148,6 +154,7 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
         allocatable=shared.amounts(allocatable),
         unschedulable=item.spec.unschedulable,
         ready=all(c.status == "True" for c in item.status.conditions or () if c.type == "Ready"),
+        do_not_disrupt=node_protection(item.metadata.annotations),
     )
 
 
@@ -177,6 +184,7 @@ def _pod_group(item: wire.PodGroup) -> PodGroup:
         deleting=meta.deletion_timestamp is not None,
         unsupported=unsupported_of_group(item),
         queue=item.spec.queue or "",
+        do_not_disrupt=group_protection(meta.annotations),
     )
 
 
@@ -214,6 +222,10 @@ def decode_budget(item: wire.PodDisruptionBudget) -> PodDisruptionBudget:
         desired_healthy=status.desired_healthy,
         unhealthy_policy=item.spec.unhealthy_pod_eviction_policy or "IfHealthyBudget",
         observed=status.observed_generation >= meta.generation,
+        min_available=item.spec.min_available,
+        max_unavailable=item.spec.max_unavailable,
+        expected_pods=status.expected_pods,
+        sync_failure=next((c.message or c.reason for c in status.conditions or () if c.reason == "SyncFailed"), ""),
     )
 
 
@@ -227,6 +239,7 @@ def _volcano_job(item: wire.VolcanoJob) -> VolcanoJob:
         max_retry=spec.max_retry,
         retry_count=item.status.retry_count,
         deleting=item.metadata.deletion_timestamp is not None,
+        phase=item.status.state.phase,
     )
 
 

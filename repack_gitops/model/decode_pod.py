@@ -13,7 +13,7 @@ import msgspec
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model import kubernetes as wire
-from repack_gitops.model.accounting import charged_request, template_request
+from repack_gitops.model.accounting import charged_request, replacement_request, template_request
 from repack_gitops.model.cluster import (
     Amounts,
     Constraints,
@@ -23,7 +23,9 @@ from repack_gitops.model.cluster import (
     Toleration,
 )
 from repack_gitops.model.decode_relations import relations
-from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms
+from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms, preferred_terms
+from repack_gitops.model.local_storage import local_volumes
+from repack_gitops.model.protection import pod_protection
 from repack_gitops.model.quantity import QuantityError
 from repack_gitops.model.storage import ClaimUse
 from repack_gitops.model.unsupported import unsupported_fields
@@ -72,6 +74,7 @@ class PodDecoder:
         where = f"Pod {meta.namespace}/{meta.name}"
         key = _template_key(spec)
         template, constraints = self._template(key, spec, where)
+        requests = self._requests(key, item, where)
         annotations = meta.annotations or {}
         return Pod(
             namespace=meta.namespace,
@@ -83,19 +86,23 @@ class PodDecoder:
             scheduler_name=spec.scheduler_name,
             pod_group=annotations.get(GROUP_ANNOTATION) or None,
             owner=owner(meta),
-            requests=self._requests(key, item, where),
-            template=template,
+            requests=requests,
+            template=template if requests is template else self._shared.amounts(replacement_request(template, requests)),
             constraints=constraints,
             unsupported=self._shared.value(unsupported_fields(item)),
             relations=self._shared.value(relations(item, where)),
             claims=self._shared.value(claim_uses(item)),
+            preferred=self._shared.value(preferred_terms(spec, where)),
             nominated_node=status.nominated_node_name or None,
             terminating=meta.deletion_timestamp is not None,
+            gated=bool(spec.scheduling_gates),
             mirror=MIRROR_ANNOTATION in annotations,
             ready=any(c.type == "Ready" and c.status == "True" for c in status.conditions or ()),
             priority=spec.priority or 0,
             grace_seconds=spec.termination_grace_period_seconds,
             created=meta.creation_timestamp or "",
+            do_not_disrupt=pod_protection(annotations),
+            local_volumes=self._shared.value(local_volumes(spec)),
         )
 
     def _template(self, key: bytes, spec: wire.PodSpec, where: str) -> Template:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model import kubernetes as wire
 from repack_gitops.model.labels import LabelSelector, Operator, Requirement
-from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
+from repack_gitops.model.node_terms import NodeRequirement, NodeTerm, PreferredTerm
 
 NODE_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 OPERATORS: Mapping[str, Operator] = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": "DoesNotExist"}
@@ -18,6 +18,13 @@ IMPOSSIBLE = "An API server accepts no such object: take the snapshot again, or 
 def node_terms(selector: wire.NodeSelector, where: str) -> tuple[NodeTerm, ...]:
     """Return the terms of a node selector, joined by OR."""
     return tuple(_term(t, where) for t in selector.node_selector_terms or ())
+
+
+def preferred_terms(spec: wire.PodSpec, where: str) -> tuple[PreferredTerm, ...]:
+    """Return the node affinity that a pod prefers and does not require."""
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    found = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
+    return tuple(PreferredTerm(p.weight, _term(p.preference, where)) for p in found or ())
 
 
 def _term(term: wire.NodeSelectorTerm, where: str) -> NodeTerm:

@@ -9,15 +9,8 @@ from repack_gitops.errors import InvalidInput
 from repack_gitops.model import kubernetes_storage as wire
 from repack_gitops.model.decode_selectors import IMPOSSIBLE, node_terms
 from repack_gitops.model.kubernetes import Wire
-from repack_gitops.model.storage import PersistentVolume, PersistentVolumeClaim, Storage, StorageClass
+from repack_gitops.model.storage import ZONE_LABELS, PersistentVolume, PersistentVolumeClaim, Storage, StorageClass
 
-#: Labels of a volume that say where it lives; values may be several, joined by two underscores.
-ZONE_LABELS = (
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-)
 _ONCE_PER_POD = "ReadWriteOncePod"
 _IN_TREE = (
     "aws_elastic_block_store",

@@ -66,6 +66,7 @@ LabelValue = Annotated[
 ]
 Percent = Annotated[int, Meta(ge=0, le=100)]
 Count = Annotated[int, Meta(ge=0, le=_MAX_INT32)]
+Priority = Annotated[int, Meta(ge=-_MAX_INT32 - 1, le=_MAX_INT32)]
 Seconds = Annotated[int, Meta(ge=0, le=_MAX_INT32, description="Seconds.")]
 Timestamp = Annotated[str, Meta(description="RFC 3339 time.", extra_json_schema={"format": "date-time"})]
 Labels = dict[LabelKey, LabelValue]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from repack_gitops.model import kubernetes as core
 from repack_gitops.model import kubernetes_storage as storage
+from repack_gitops.model.kubernetes_owners import OWNER_KINDS
 
 KINDS: dict[tuple[str, str], type[core.Wire]] = {
     ("v1", "Node"): core.Node,
@@ -11,6 +12,7 @@ KINDS: dict[tuple[str, str], type[core.Wire]] = {
     ("scheduling.volcano.sh/v1beta1", "PodGroup"): core.PodGroup,
     ("policy/v1", "PodDisruptionBudget"): core.PodDisruptionBudget,
     ("batch.volcano.sh/v1alpha1", "Job"): core.VolcanoJob,
+    **OWNER_KINDS,
     ("v1", "Namespace"): core.Namespace,
     ("scheduling.volcano.sh/v1beta1", "Queue"): core.Queue,
     ("v1", "PersistentVolumeClaim"): storage.PersistentVolumeClaim,
@@ -29,6 +31,11 @@ PLURALS: dict[tuple[str, str], str] = {
     ("scheduling.volcano.sh/v1beta1", "PodGroup"): "podgroups",
     ("policy/v1", "PodDisruptionBudget"): "poddisruptionbudgets",
     ("batch.volcano.sh/v1alpha1", "Job"): "jobs",
+    ("batch/v1", "Job"): "jobs",
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): "jobsets",
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): "leaderworkersets",
+    ("workload.serving.volcano.sh/v1alpha1", "ModelServing"): "modelservings",
+    ("ray.io/v1", "RayCluster"): "rayclusters",
     ("scheduling.volcano.sh/v1beta1", "Queue"): "queues",
     ("v1", "Namespace"): "namespaces",
     ("v1", "PersistentVolumeClaim"): "persistentvolumeclaims",

@@ -7,51 +7,24 @@ renames them to camelCase. An unknown field is skipped here: these are other peo
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import field
 
-#: What decoding raises; releases of msgspec differ in how they report broken UTF-8.
-UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+from repack_gitops.model.kubernetes_base import (
+    UNREADABLE,
+    LabelSelector,
+    ObjectMeta,
+    OwnerReference,
+    Quantity,
+    SelectorRequirement,
+    Wire,
+)
+from repack_gitops.model.protection import PROTECTING
 
-Quantity = str | int | float
-Count = Annotated[int, Meta(ge=0)]
-
-
-class Wire(Struct, rename="camel", frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """Base of all wire structs; none can hold a cycle, so the garbage collector need not look at a million of them."""
-
-
-class OwnerReference(Wire, frozen=True):
-    api_version: str
-    kind: str
-    name: str
-    uid: str = ""
-    controller: bool = False
-
-
-class ObjectMeta(Wire, frozen=True):
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    generation: int = 0
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-    creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
-
-
-class SelectorRequirement(Wire, frozen=True):
-    key: str
-    operator: str
-    values: list[str] | None = None
-
-
-class LabelSelector(Wire, frozen=True):
-    match_labels: dict[str, str] | None = None
-    match_expressions: list[SelectorRequirement] | None = None
+#: Names of kubernetes_base that are names of this module too; its own need no list.
+__all__ = ["UNREADABLE", "LabelSelector", "ObjectMeta", "OwnerReference", "Quantity", "SelectorRequirement", "Wire"]
 
 
 class Taint(Wire, frozen=True):
@@ -126,8 +99,14 @@ class NodeSelector(Wire, frozen=True):
     node_selector_terms: list[NodeSelectorTerm] | None = None
 
 
+class PreferredSchedulingTerm(Wire, frozen=True):
+    weight: int = 0
+    preference: NodeSelectorTerm = field(default_factory=NodeSelectorTerm)
+
+
 class NodeAffinity(Wire, frozen=True):
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] | None = None
 
 
 class PodAffinityTerm(Wire, frozen=True):
@@ -296,12 +275,20 @@ class PodDisruptionBudgetSpec(Wire, frozen=True):
     unhealthy_pod_eviction_policy: str | None = None
 
 
+class PodDisruptionBudgetCondition(Wire, frozen=True):
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
 class PodDisruptionBudgetStatus(Wire, frozen=True):
     disruptions_allowed: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
     expected_pods: int = 0
     observed_generation: int = 0
+    conditions: list[PodDisruptionBudgetCondition] | None = None
 
 
 class PodDisruptionBudget(Wire, frozen=True):
@@ -330,8 +317,13 @@ class VolcanoJobSpec(Wire, frozen=True):
     min_available: int = 0
 
 
+class VolcanoJobState(Wire, frozen=True):
+    phase: str = ""
+
+
 class VolcanoJobStatus(Wire, frozen=True):
     retry_count: int = 0
+    state: VolcanoJobState = field(default_factory=VolcanoJobState)
 
 
 class VolcanoJob(Wire, frozen=True):
@@ -346,6 +338,7 @@ KEPT_ANNOTATIONS = frozenset(
         "scheduling.k8s.io/group-name",
         "kubernetes.io/config.mirror",
         "volcano.sh/task-spec",
+        *PROTECTING,
     }
 )
 

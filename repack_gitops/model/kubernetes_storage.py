@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import field
+from msgspec import Meta, field
 
-from repack_gitops.model.kubernetes import Count, NodeSelector, ObjectMeta, Wire
+from repack_gitops.model.kubernetes import NodeSelector
+from repack_gitops.model.kubernetes_base import ObjectMeta, Wire
 
 
 class PersistentVolumeClaimSpec(Wire, frozen=True):
@@ -79,7 +80,7 @@ class CSIDriver(Wire, frozen=True):
 
 
 class VolumeNodeResources(Wire, frozen=True):
-    count: Count | None = None
+    count: Annotated[int, Meta(ge=0)] | None = None
 
 
 class CSINodeDriver(Wire, frozen=True):

@@ -20,3 +20,11 @@ class NodeTerm:
 
     expressions: tuple[NodeRequirement, ...] = ()
     fields: tuple[NodeRequirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreferredTerm:
+    """A term that a pod's node would better match; ``weight`` adds to the node's score where it does."""
+
+    weight: int
+    term: NodeTerm

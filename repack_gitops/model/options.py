@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from repack_gitops.model.cluster import Key
+from repack_gitops.model.safeguards import Safeguards
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,12 @@ class PlannerOptions:
         Schedulers whose pods may be moved.
     forbidden_namespaces, forbidden_owner_kinds
         Guardrails: pods there, or owned by such a kind, never move.
+    enforce_budgets
+        Whether a whole plan must keep within the disruptions that PodDisruptionBudgets allow now.
+    allow_cascades
+        Whether pods may move whose eviction restarts more of their workload than themselves.
+    safeguards
+        What stays beyond that.
     """
 
     strategy: str = "Drain"
@@ -41,3 +48,6 @@ class PlannerOptions:
     envelope: Envelope = Envelope()
     forbidden_namespaces: frozenset[str] = frozenset()
     forbidden_owner_kinds: frozenset[str] = frozenset()
+    enforce_budgets: bool = False
+    allow_cascades: bool = False
+    safeguards: Safeguards = field(default_factory=Safeguards)

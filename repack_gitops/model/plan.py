@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from repack_gitops.model.budget_forecast import BudgetForecast
 from repack_gitops.model.cluster import Key, Owner
 
 
@@ -34,13 +35,26 @@ class Code(StrEnum):
     TERMINATING = "Terminating"
     FATAL_POLICY = "FatalPolicy"
     CASCADING_POLICY = "CascadingPolicy"
+    LAST_RETRY = "LastRetry"
+    UNKNOWN_POLICY = "UnknownPolicy"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
     QUEUE_CLOSED = "QueueClosed"
     QUEUE_OVER_CAPABILITY = "QueueOverCapability"
+    # a pod that is left alone (safety options)
+    DO_NOT_DISRUPT = "DoNotDisrupt"
+    TOO_YOUNG = "TooYoung"
+    PRIORITY_TOO_HIGH = "PriorityTooHigh"
+    LOCAL_STORAGE = "LocalStorage"
+    RECENTLY_MOVED = "RecentlyMoved"
+    SEVERAL_DISRUPTION_BUDGETS = "SeveralDisruptionBudgets"
+    DISRUPTION_BUDGET_FORBIDS = "DisruptionBudgetForbids"
     # a node that may not be emptied
     NODE_OUT_OF_SCOPE = "NodeOutOfScope"
     NO_RECEIVER = "NoReceiver"
     BUDGET_EXCEEDED = "BudgetExceeded"
+    NAMESPACE_CAP_EXCEEDED = "NamespaceCapExceeded"
+    OWNER_CAP_EXCEEDED = "OwnerCapExceeded"
+    DISRUPTION_BUDGET_EXCEEDED = "DisruptionBudgetExceeded"
     RECEIVES = "Receives"
     BELOW_THRESHOLD = "BelowThreshold"
     # a node that may not receive
@@ -154,6 +168,36 @@ class GroupImpact:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkloadRestart:
+    """What a plan makes restart of one workload, where that is more than its own moves, or where evictions are counted.
+
+    Attributes
+    ----------
+    unit
+        The largest unit that is created again: Pod, Partition, Task, Role, Group, Job or JobSet.
+    restarting_pods
+        Pods that restart in all, those that move among them.
+    outside_moves
+        Pods that restart though no move of the plan names them.
+    retries_left
+        Evictions the workload survives after the plan; None where nothing counts them.
+    """
+
+    namespace: str
+    owner: Owner
+    unit: str
+    moved_pods: int
+    restarting_pods: int
+    outside_moves: int
+    retries_left: int | None = None
+
+    @property
+    def last_retry(self) -> bool:
+        """Whether the next eviction or failure after the plan would end the workload."""
+        return self.retries_left is not None and self.retries_left <= 0
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """The planner's whole answer.
 
@@ -165,6 +209,8 @@ class Evaluation:
         Every occupied node that is not freed, with the reason, sorted by node.
     improvement
         Percentage points the best plan found would gain, as an exact fraction; shown when it did not suffice.
+    disruption_budgets
+        What the plan asks of every PodDisruptionBudget that selects a moved pod, sorted by namespace and name.
     """
 
     resource: str
@@ -180,6 +226,8 @@ class Evaluation:
     scope_nodes: int
     improvement: Fraction = Fraction(0)
     warnings: tuple[str, ...] = ()
+    disruption_budgets: tuple[BudgetForecast, ...] = ()
+    restarts: tuple[WorkloadRestart, ...] = ()
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

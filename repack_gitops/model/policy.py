@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from repack_gitops.model.document import Document
 from repack_gitops.model.fields import (
     UNIQUE,
     Annotations,
@@ -19,7 +20,8 @@ from repack_gitops.model.fields import (
     Text,
     TimeZone,
 )
-from repack_gitops.model.run import Document, RunTemplateSpec
+from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.model.safety import Safety, SafetyGuardrail
 
 API_VERSION = "gitops.repack.volcano.sh/v1alpha1"
 
@@ -135,6 +137,7 @@ class PolicySpec(Document, frozen=True):
     suspend: Annotated[bool, Meta(description="A suspended policy proposes nothing.")] = False
     approval: Approval = field(default_factory=Approval)
     execution: Execution = field(default_factory=Execution)
+    safety: Annotated[Safety, Meta(description="Whom runs leave alone.")] = field(default_factory=Safety)
     windows: Windows = field(default_factory=Windows)
     change_ticket: ChangeTicket = field(default_factory=ChangeTicket)
     pull_request: PullRequestOptions = field(default_factory=PullRequestOptions)
@@ -172,6 +175,9 @@ class GuardrailsSpec(Document, frozen=True):
     require_pod_group_scope: Annotated[
         bool, Meta(description="Whether every run must name the PodGroups it may touch (scope.podGroups.include).")
     ] = False
+    safety: Annotated[SafetyGuardrail, Meta(description="Safety options that hold for every policy.")] = field(
+        default_factory=SafetyGuardrail
+    )
 
 
 class Guardrails(Document, frozen=True):

@@ -9,8 +9,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
+from repack_gitops.model.budget_status import DisruptionBudgetStatus
+from repack_gitops.model.document import Document
 from repack_gitops.model.fields import (
     UNIQUE,
     Annotations,
@@ -28,10 +30,6 @@ from repack_gitops.model.fields import (
 
 API_VERSION: Final = "repack.volcano.sh/v1alpha1"
 KIND: Final = "RepackRun"
-
-
-class Document(Struct, rename="camel", frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of what people write: an unknown field is an error."""
 
 
 class SelectorRequirement(Document, frozen=True):
@@ -196,6 +194,21 @@ class DisruptionStatus(Document, frozen=True):
     moved_pods: Count
 
 
+class RestartStatus(Document, frozen=True):
+    """What the plan makes restart of one workload, where that is more than its moves, or where evictions are counted."""
+
+    namespace: str
+    owner: OwnerRef
+    unit: Annotated[str, Meta(description="The largest unit created again: Pod, Partition, Task, Role, Group, Job or JobSet.")]
+    moved_pods: Count
+    restarting_pods: Annotated[Count, Meta(description="Pods that restart in all, moved ones among them.")]
+    outside_moves: Annotated[Count, Meta(description="Pods that restart though no move names them.")] = 0
+    retries_left: Annotated[
+        Count | None, Meta(description="Evictions the workload survives after the plan; absent where nothing counts them.")
+    ] = None
+    last_retry: Annotated[bool, Meta(description="Whether the next eviction or failure ends the workload.")] = False
+
+
 class StayingNodes(Document, frozen=True):
     """Occupied nodes that are not freed, grouped by the reason."""
 
@@ -216,6 +229,10 @@ class PlanStatus(Document, frozen=True):
     disruption: DisruptionStatus | None = None
     staying_nodes: list[StayingNodes] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    disruption_budgets: Annotated[
+        list[DisruptionBudgetStatus], Meta(description="Every PodDisruptionBudget that selects a pod of the plan.")
+    ] = field(default_factory=list)
+    restarts: list[RestartStatus] = field(default_factory=list)
 
 
 class EvictionPhase(StrEnum):

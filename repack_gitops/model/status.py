@@ -12,8 +12,9 @@ from typing import Literal, assert_never
 
 from msgspec import structs
 
+from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
-from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict
+from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Verdict, WorkloadRestart
 from repack_gitops.model.run import (
     Condition,
     DisruptionStatus,
@@ -23,6 +24,7 @@ from repack_gitops.model.run import (
     PlanStatus,
     PlanSummary,
     ResolvedScope,
+    RestartStatus,
     RunStatus,
     StayingNodes,
 )
@@ -42,14 +44,26 @@ _WORDS: dict[Code, str] = {
     Code.DAEMON_SET: "a DaemonSet's pod on it uses the resource",
     Code.MIRROR_POD: "a mirror pod on it uses the resource",
     Code.TERMINATING: "a pod on it is already terminating",
-    Code.FATAL_POLICY: "an eviction would end a job on it",
-    Code.CASCADING_POLICY: "an eviction would restart more of a job than the pod",
+    Code.FATAL_POLICY: "an eviction would end a workload on it",
+    Code.CASCADING_POLICY: "an eviction would restart more of a workload than the pod",
+    Code.LAST_RETRY: "an eviction would use up the last retry of a workload on it",
+    Code.UNKNOWN_POLICY: "a workload on it has a rule for evictions that is not known",
     Code.UNSUPPORTED_CONSTRAINT: "a pod on it has a constraint that a snapshot does not decide",
     Code.QUEUE_CLOSED: "the queue of a pod on it would not let a replacement in",
     Code.QUEUE_OVER_CAPABILITY: "the queue of a pod on it holds more than its capability",
+    Code.DO_NOT_DISRUPT: "an annotation on it, a pod or a PodGroup forbids to disrupt it",
+    Code.TOO_YOUNG: "a pod on it is younger than minPodAge",
+    Code.PRIORITY_TOO_HIGH: "a pod on it has a higher priority than maxPriority",
+    Code.LOCAL_STORAGE: "a pod on it has data on the node's disk",
+    Code.RECENTLY_MOVED: "a workload on it was moved not long ago",
     Code.NODE_OUT_OF_SCOPE: "outside the run's node scope",
     Code.NO_RECEIVER: "no other occupied node can take all of its pods",
     Code.BUDGET_EXCEEDED: "emptying it would exceed maxPerRun",
+    Code.NAMESPACE_CAP_EXCEEDED: "emptying it would exceed maxPodsPerNamespace",
+    Code.OWNER_CAP_EXCEEDED: "emptying it would exceed maxPodsPerOwner",
+    Code.SEVERAL_DISRUPTION_BUDGETS: "several PodDisruptionBudgets select a pod on it, so that it can never be evicted",
+    Code.DISRUPTION_BUDGET_FORBIDS: "a PodDisruptionBudget never lets a pod on it go",
+    Code.DISRUPTION_BUDGET_EXCEEDED: "emptying it would need more disruptions than a PodDisruptionBudget allows now",
     Code.RECEIVES: "receives pods of freed nodes",
     Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
     Code.NODE_NOT_READY: "not ready",
@@ -200,6 +214,8 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         disruption=_disruption(evaluation.disruption),
         staying_nodes=_staying(evaluation),
         warnings=list(evaluation.warnings),
+        disruption_budgets=[budget_status(b) for b in evaluation.disruption_budgets],
+        restarts=[_restart(r) for r in evaluation.restarts],
     )
 
 
@@ -242,6 +258,20 @@ def _disruption(disruption: Disruption) -> DisruptionStatus:
         damaged_cards=disruption.damaged_cards,
         moved_cards=disruption.moved_cards,
         moved_pods=disruption.moved_pods,
+    )
+
+
+def _restart(restart: WorkloadRestart) -> RestartStatus:
+    owner = restart.owner
+    return RestartStatus(
+        namespace=restart.namespace,
+        owner=OwnerRef(api_version=owner.api_version, kind=owner.kind, name=owner.name),
+        unit=restart.unit,
+        moved_pods=restart.moved_pods,
+        restarting_pods=restart.restarting_pods,
+        outside_moves=restart.outside_moves,
+        retries_left=restart.retries_left,
+        last_retry=restart.last_retry,
     )
 
 

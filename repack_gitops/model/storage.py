@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 
 from repack_gitops.model.node_terms import NodeTerm
 
+#: Labels of a volume, or of a node, that say where it is; a volume's values may be several, joined by two underscores.
+ZONE_LABELS = (
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimUse:

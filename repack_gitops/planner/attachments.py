@@ -15,7 +15,8 @@ from repack_gitops.model.storage import Storage
 from repack_gitops.planner.candidacy import room_holders
 from repack_gitops.planner.feasibility.node_volume_limits import held_by, left_attached, taken, wanted_by
 
-_PREFIX = "attachable-volumes-csi-"
+#: No resource of Kubernetes has a space in its name, so none that a pod asks for is taken for one of ours.
+_PREFIX = "volumes of CSI driver "
 #: More volumes than any node has, where a driver names no limit.
 _NO_LIMIT = 10**9
 

@@ -40,6 +40,8 @@ class Candidacy:
             return Reason(Code.NODE_OUT_OF_SCOPE, "scope.nodes leaves it out")
         if not node.ready:
             return Reason(Code.NODE_NOT_READY, "not Ready, so emptying it frees nothing that can be used")
+        if node.do_not_disrupt:
+            return Reason(Code.DO_NOT_DISRUPT, f"the node has the annotation {node.do_not_disrupt}")
         return sibling_devices.why_not(node, residents) or self._stuck(residents)
 
     def _stuck(self, residents: Sequence[Pod]) -> Reason | None:

@@ -45,8 +45,13 @@ def group_facts(snapshot: ClusterSnapshot, key: Key, resource: str) -> GroupFact
     members = snapshot.pods_by_group.get(key, ())
     running = sum(1 for p in members if _ready(p))
     footprint = sum(p.requests.get(resource, 0) for p in members if p.active and p.node is not None)
-    owner = group.owner or next((p.owner for p in members if p.owner is not None), None)
-    return GroupFacts(key, owner, running, group.min_member, whole(footprint))
+    return GroupFacts(key, group_owner(snapshot, key), running, group.min_member, whole(footprint))
+
+
+def group_owner(snapshot: ClusterSnapshot, key: Key) -> Owner | None:
+    """Return who owns PodGroup ``key``: its own controller, else the first member's that has one."""
+    members = snapshot.pods_by_group.get(key, ())
+    return snapshot.pod_groups[key].owner or next((p.owner for p in members if p.owner is not None), None)
 
 
 def _ready(pod: Pod) -> bool:

@@ -7,16 +7,18 @@ same order. Every round frees one node; ties end in the name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
-from repack_gitops.model.plan import PodMove, Step
+from repack_gitops.model.plan import PodMove, Reason, Step
 from repack_gitops.planner.candidates import Candidates
 from repack_gitops.planner.disruption import WEIGHTS, Ledger
 from repack_gitops.planner.neighbourhood import Neighbourhood
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.problem import Problem, Whole
+from repack_gitops.planner.quotas import Quotas
 from repack_gitops.planner.trial import first_placement
 
 #: Floating-point scores this close are compared again with exact fractions.
@@ -26,8 +28,10 @@ _NEAR = 1e-9
 class DrainResult:
     """The steps found, and the state in which the search ended (for explanations)."""
 
-    def __init__(self, steps: tuple[Step, ...], occupancy: Occupancy, over_budget: frozenset[int]) -> None:
-        self.steps, self.occupancy, self.over_budget = steps, occupancy, over_budget
+    def __init__(
+        self, steps: tuple[Step, ...], occupancy: Occupancy, over_budget: frozenset[int], over_quota: Mapping[int, Reason]
+    ) -> None:
+        self.steps, self.occupancy, self.over_budget, self.over_quota = steps, occupancy, over_budget, over_quota
 
 
 def drain(problem: Problem) -> DrainResult:
@@ -36,7 +40,7 @@ def drain(problem: Problem) -> DrainResult:
     steps = []
     while (node := search.best()) is not None:
         steps.append(search.commit(node))
-    return DrainResult(tuple(steps), search.occupancy, frozenset(search.over_budget))
+    return DrainResult(tuple(steps), search.occupancy, frozenset(search.over_budget), search.over_quota)
 
 
 class _Search:
@@ -46,7 +50,9 @@ class _Search:
         self.occupancy = Occupancy(problem)
         self.around = Neighbourhood(problem.snapshot, problem.nodes)
         self._candidates = Candidates(problem, self.occupancy, self.around, self._ledger.costs)
+        self._quotas = Quotas(problem.quota_rules, [[v.pod for v in victims] for victims in problem.victims])
         self.over_budget: set[int] = set()
+        self.over_quota: dict[int, Reason] = {}
 
     def best(self) -> int | None:
         """Return the candidate to empty next, or None when none is left."""
@@ -56,16 +62,19 @@ class _Search:
         return int(alive[lowest_score(costs)]) if alive.size else None
 
     def _drop_over_budget(self) -> None:
-        """Budgets only fill up, so what exceeds one now always will."""
+        """Budgets and quotas only fill up, so what exceeds one now always will."""
         budget, costs, over = self._problem.budget, self._ledger.costs, np.zeros(len(self._problem.nodes), dtype=bool)
         if budget.pod_groups is not None:
             over |= costs[0] + self._ledger.groups_touched > budget.pod_groups
         if budget.cards is not None:
             over |= costs[3] + self._ledger.cards_moved > budget.cards
-        for node in np.flatnonzero(over & self._candidates.alive):
-            self._candidates.drop(int(node))
+        for node in map(int, np.flatnonzero((over | self._quotas.exceeded) & self._candidates.alive)):
+            self._candidates.drop(node)
             self.occupancy.certain[node] = True
-            self.over_budget.add(int(node))
+            if over[node]:
+                self.over_budget.add(node)
+            else:
+                self.over_quota[node] = self._quotas.why_not(node)
 
     def commit(self, node: int) -> Step:
         """Empty ``node`` and return the step."""
@@ -80,6 +89,7 @@ class _Search:
             self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
         self._ledger.commit(node)
+        self._quotas.commit(node)
         self._candidates.changed({node, *receivers}, tokens)
         return self._step(node, receivers)
 

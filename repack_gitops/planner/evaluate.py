@@ -11,12 +11,15 @@ from repack_gitops.model.cluster import ClusterSnapshot, Key
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
+from repack_gitops.planner.cascade.restarts import restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
+from repack_gitops.planner.disruption_budgets.forecast import forecast
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.explain import why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
+from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.warnings import before_planning, disruption_budgets
+from repack_gitops.planner.warnings import before_planning, rollouts, waiting_pods
 
 
 def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
@@ -78,7 +81,14 @@ def _judge(
         impacts=found,
         stays=stays,
         improvement=gain,
-        warnings=(*base.warnings, *disruption_budgets(problem.snapshot, moves)),
+        disruption_budgets=forecast(problem.snapshot, problem.movability.budgets, steps).budgets,
+        warnings=(
+            *base.warnings,
+            *waiting_pods(problem.snapshot, problem.resource),
+            *rollouts(problem.snapshot, moves),
+            *pulled_back(problem.snapshot, moves),
+        ),
+        restarts=restarts(problem.movability.cascades, victims_of(problem.snapshot, moves)),
     )
 
 

@@ -24,6 +24,8 @@ def why_nodes_stay(problem: Problem, result: DrainResult) -> dict[str, Reason]:
             stays[node.name] = Reason(Code.RECEIVES, "it takes pods of this plan")
         elif i in result.over_budget:
             stays[node.name] = Reason(Code.BUDGET_EXCEEDED, _budget(problem))
+        elif i in result.over_quota:
+            stays[node.name] = result.over_quota[i]
         else:
             stays[node.name] = _no_receiver(problem, result, i)
     return stays

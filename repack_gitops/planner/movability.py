@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from repack_gitops.model.cluster import ClusterSnapshot, Owner, Pod
+from repack_gitops.model.cluster import ClusterSnapshot, Pod
 from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.planner.cascade.cascades import Cascades
+from repack_gitops.planner.cascade.decision import why_not_evict
+from repack_gitops.planner.disruption_budgets.selection import DisruptionBudgets
 from repack_gitops.planner.feasibility.demands import PodDemands
 from repack_gitops.planner.feasibility.static import NodeDemands
 from repack_gitops.planner.queues import Queues
+from repack_gitops.planner.safety import SafetyRules
 from repack_gitops.planner.scope import ScopeFilter
-from repack_gitops.planner.volcano_job import why_not_evict
-
-#: (API group, kind) of controllers known to create a pod in the place of an evicted one.
-#: batch/v1 Job is not among them yet: an eviction counts against its backoffLimit, which a snapshot does not hold.
-RECREATING = frozenset(
-    {
-        ("apps", "ReplicaSet"),
-        ("apps", "StatefulSet"),
-        ("", "ReplicationController"),
-        ("batch.volcano.sh", "Job"),
-        ("workload.serving.volcano.sh", "ModelServing"),
-        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-    }
-)
 
 
 class Movability:
@@ -30,10 +20,13 @@ class Movability:
 
     def __init__(self, snapshot: ClusterSnapshot, scope: ScopeFilter, options: PlannerOptions) -> None:
         self._snapshot = snapshot
+        self.cascades = Cascades(snapshot)
         self._scope = scope
         self._options = options
         self._demands = PodDemands(snapshot)
         self._queues = Queues(snapshot)
+        self.budgets = DisruptionBudgets(snapshot)
+        self._safety = SafetyRules(options.safeguards)
 
     def demands(self, pod: Pod) -> NodeDemands:
         """Return what ``pod``, which may move, demands of a node by itself."""
@@ -44,7 +37,14 @@ class Movability:
 
     def why_not(self, pod: Pod) -> Reason | None:
         """Return why ``pod`` may not move, or None; the first rule that says no, in a fixed order."""
-        return self._kind(pod) or self._membership(pod) or self._controller(pod) or self._constraints(pod)
+        return (
+            self._kind(pod)
+            or self._membership(pod)
+            or self._controller(pod)
+            or self._safe(pod)
+            or self._constraints(pod)
+            or self.budgets.why_not(pod)
+        )
 
     def _kind(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"
@@ -85,13 +85,15 @@ class Movability:
         name = f"pod {pod.namespace}/{pod.name}"
         if pod.owner is None:
             return Reason(Code.NO_CONTROLLER, f"{name} has no controller; evicted, it would be lost")
-        if pod.owner.kind in self._options.forbidden_owner_kinds:
-            return Reason(Code.POD_GROUP_OUT_OF_SCOPE, f"a guardrail forbids owners of kind {pod.owner.kind}")
-        if (pod.owner.group, pod.owner.kind) not in RECREATING:
-            return Reason(Code.UNKNOWN_CONTROLLER, f"{_kind(pod.owner)} is not known to recreate evicted pods safely")
-        if (pod.owner.group, pod.owner.kind) == ("batch.volcano.sh", "Job"):
-            return why_not_evict(pod, pod.owner, self._snapshot)
-        return None
+        found = self.cascades.forecast(pod)
+        for kind in (pod.owner.kind, found.owner.kind):
+            if kind in self._options.forbidden_owner_kinds:
+                return Reason(Code.POD_GROUP_OUT_OF_SCOPE, f"a guardrail forbids owners of kind {kind}")
+        return why_not_evict(found, pod.namespace, self._options)
+
+    def _safe(self, pod: Pod) -> Reason | None:
+        group = self._snapshot.pod_groups[(pod.namespace, pod.pod_group or "")]  # _membership found it
+        return self._safety.why_not(pod, group)
 
     def _constraints(self, pod: Pod) -> Reason | None:
         name = f"pod {pod.namespace}/{pod.name}"
@@ -103,7 +105,3 @@ class Movability:
         if isinstance(found, Reason):
             return Reason(found.code, f"{name}: {found.detail}")
         return self._queues.why_not(pod)
-
-
-def _kind(owner: Owner) -> str:
-    return f"{owner.kind}.{owner.group}" if owner.group else owner.kind

@@ -36,7 +36,7 @@ class Neighbourhood:
 
     def concerns(self, pod: Pod) -> bool:
         """Tell whether other pods can forbid ``pod`` a node."""
-        return self._any and (bool(pod.relations) or next(self._placements.guards_against(pod), None) is not None)
+        return self._any and (bool(pod.relations) or bool(self._placements.guards_against(pod)))
 
     def asked_by(self, pods: Iterable[Pod]) -> Iterator[object]:
         """Yield tokens for what decides about ``pods``."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repack_gitops.model.cluster import Node
-from repack_gitops.model.decode_storage import ZONE_LABELS
+from repack_gitops.model.storage import ZONE_LABELS
 from repack_gitops.planner.feasibility import node_group
 from repack_gitops.planner.feasibility.static import NodeDemands, static_reason
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from repack_gitops.model.cluster import HostPort
-from repack_gitops.planner.candidacy import idle_amounts, receives_at_all, room_holders
+from repack_gitops.planner.candidacy import receives_at_all, room_holders
 from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.problem import Flags, Problem, Whole
 
@@ -23,20 +23,17 @@ class Occupancy:
         self._problem = problem
         self.idle: Whole = problem.idle.copy()
         pods = problem.snapshot.pods_by_node
-        idle = idle_amounts(problem.snapshot)
-        self.receives: Flags = np.array(
-            [
-                receives_at_all(n, pods[n.name], problem.resource) and not node_resources_fit.overdrawn(idle[n.name])
-                for n in problem.nodes
-            ],
-            dtype=bool,
-        )
+        self.receives: Flags = np.array([receives_at_all(n, pods[n.name], problem.resource) for n in problem.nodes], dtype=bool)
         #: Nodes that certainly stay occupied: blocked, already receiving, over budget, or proven stuck.
         self.certain: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self.certain[list(problem.blocked)] = True
-        #: By class: (column, amount) of everything it asks for.
-        self.asks = [[(c, int(row[c])) for c in row.nonzero()[0].tolist()] for row in problem.requests]
         self._asked: Flags = problem.requests > 0
+        self._asked[:, [c for c, name in enumerate(problem.columns) if name in node_resources_fit.ALWAYS]] = True
+        #: By class: (column, amount) of everything that is compared for it.
+        self.asks = [
+            [(c, int(row[c])) for c in asked.nonzero()[0].tolist()]
+            for row, asked in zip(problem.requests, self._asked, strict=True)
+        ]
         self._with_ports = [c for c, found in enumerate(problem.classes) if found.demands.constraints.host_ports]
         self._fits = self._first_fits()
 

@@ -20,9 +20,11 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.attachments import attachable_amounts, attached_amounts, is_attachable
 from repack_gitops.planner.candidacy import Candidacy, budget_of, idle_amounts
 from repack_gitops.planner.disruption import GroupFacts, Share, group_facts
+from repack_gitops.planner.feasibility import node_resources_fit
 from repack_gitops.planner.feasibility.static import NodeDemands
 from repack_gitops.planner.movability import Movability
 from repack_gitops.planner.node_profiles import NodeProfiles
+from repack_gitops.planner.quota_rules import quota_rules
 from repack_gitops.planner.scope import ScopeFilter
 
 Flags = NDArray[np.bool_]
@@ -60,6 +62,7 @@ class Problem:
         self.scope = ScopeFilter(spec.scope)
         self.movability = Movability(snapshot, self.scope, options)
         self.budget = budget_of(spec, options)
+        self.quota_rules = quota_rules(snapshot, self.movability, options)
         self.nodes: tuple[Node, ...] = tuple(n for n in snapshot.nodes if n.allocatable.get(self.resource, 0) > 0)
         self.index: Mapping[str, int] = {n.name: i for i, n in enumerate(self.nodes)}
         self.blocked: dict[int, Reason] = {}
@@ -133,7 +136,7 @@ class Problem:
 
     # ---- amounts ----
     def _columns(self) -> tuple[str, ...]:
-        names = {name for c in self.classes for name in c.template}
+        names = {name for c in self.classes for name in c.template} | node_resources_fit.ALWAYS
         return (self.resource, *sorted(names - {self.resource}))
 
     def _amounts(self) -> tuple[Whole, Whole]:

@@ -15,10 +15,15 @@ from repack_gitops.model.plan import Evaluation, PodMove, Reason, Step, Verdict
 from repack_gitops.model.quantity import whole
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.candidacy import Budget, Candidacy, budget_of, receives_at_all
+from repack_gitops.planner.cascade.restarts import overspent, restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
+from repack_gitops.planner.disruption_budgets.forecast import forecast
 from repack_gitops.planner.feasibility.state import ClusterState
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.quota_rules import quota_rules
+from repack_gitops.planner.quotas import Quota
+from repack_gitops.planner.safety_caps import over_caps
 from repack_gitops.planner.scope import ScopeFilter
 
 
@@ -37,7 +42,8 @@ class _Replay:
         self._snapshot, self._spec, self._evaluation, self._options = snapshot, spec, evaluation, options
         self._resource = spec.goals[0].resource
         self._scope = ScopeFilter(spec.scope)
-        self._candidacy = Candidacy(self._resource, self._scope, Movability(snapshot, self._scope, options), options)
+        self._movability = Movability(snapshot, self._scope, options)
+        self._candidacy = Candidacy(self._resource, self._scope, self._movability, options)
         self._pods = {p.key: p for p in snapshot.pods}
         self._state = ClusterState(snapshot)
         self._moved: dict[Key, tuple[int, int]] = {}
@@ -53,6 +59,8 @@ class _Replay:
         for step in self._evaluation.steps:
             yield from self._step(step, freed)
         yield from self._totals()
+        yield from over_caps(self._evaluation.moves, self._pods, self._options.safeguards)
+        yield from self._quotas()
         yield from self._stays(freed)
 
     def _header(self) -> Iterator[str]:
@@ -134,6 +142,10 @@ class _Replay:
             yield "the impacts by PodGroup do not follow from the moves"
         if total(found) != self._evaluation.disruption:
             yield f"the disruption is {total(found)}, not {self._evaluation.disruption}"
+        victims, cascades = victims_of(self._snapshot, self._evaluation.moves), self._movability.cascades
+        if restarts(cascades, victims) != self._evaluation.restarts:
+            yield "what restarts does not follow from the moves"
+        yield from overspent(cascades, victims)
         owners = {i.key: i.owner for i in found}
         for move in self._evaluation.moves:
             if move.owner != owners.get(move.group_key):
@@ -144,6 +156,20 @@ class _Replay:
         cards = sum(i.moved_cards for i in found)
         if budget.cards is not None and cards > budget.cards:
             yield f"{cards} cards move, {budget.cards} may"
+
+    def _quotas(self) -> Iterator[str]:
+        budgets = self._movability.budgets
+        if forecast(self._snapshot, budgets, self._evaluation.steps).budgets != self._evaluation.disruption_budgets:
+            yield "what the plan says of PodDisruptionBudgets does not follow from the moves"
+        drawn: dict[Quota, int] = {}
+        for rule in quota_rules(self._snapshot, self._movability, self._options):
+            for move in self._evaluation.moves:
+                pod = self._pods.get((move.namespace, move.pod))
+                for quota in rule(pod) if pod is not None else ():
+                    drawn[quota] = drawn.get(quota, 0) + 1
+        for quota, amount in drawn.items():
+            if amount > quota.limit:
+                yield f"{quota.name}: the plan needs {amount}, {quota.limit} left"
 
     def _stays(self, freed: set[str]) -> Iterator[str]:
         """A compact layout needs no reasons; otherwise every occupied node that is not freed has one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.plan import PodMove
@@ -25,19 +25,41 @@ def before_planning(problem: Problem) -> Iterator[str]:
         yield "scope.podGroups matches no PodGroup at all; its selector reads the labels of PodGroups, not of pods"
 
 
-def disruption_budgets(snapshot: ClusterSnapshot, moves: Iterable[PodMove]) -> Iterator[str]:
-    """Yield the PodDisruptionBudgets that allow fewer disruptions now than the plan needs of their pods.
+def rollouts(snapshot: ClusterSnapshot, moves: Collection[PodMove]) -> Iterator[str]:
+    """Yield Deployments with moved pods that run pods of several ReplicaSets, and so are in the middle of a rollout.
 
-    The executor asks them again, node by node: a node whose pods cannot all go is skipped at no cost.
+    Each ReplicaSet has a PodGroup of its own, which may never reach its minimum while the rollout is stuck.
     """
-    if not snapshot.budgets:
-        return
     moved = {(m.namespace, m.pod) for m in moves}
-    pods = [p for p in snapshot.pods if p.key in moved]
-    for budget in snapshot.budgets:
-        needed = sum(1 for p in pods if budget.selects(p))
-        if needed > max(budget.disruptions_allowed, 0):
-            yield (
-                f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {max(budget.disruptions_allowed, 0)} "
-                f"disruptions now, the plan moves {needed} of its pods; nodes it forbids will be skipped"
-            )
+    sets: dict[tuple[str, str], set[str]] = {}
+    concerned: set[tuple[str, str]] = set()
+    for pod in snapshot.pods:
+        suffix = f"-{pod.labels.get('pod-template-hash', '')}"
+        if pod.owner is None or pod.owner.kind != "ReplicaSet" or not pod.active or len(suffix) == 1:
+            continue
+        deployment = (pod.namespace, pod.owner.name.removesuffix(suffix))
+        sets.setdefault(deployment, set()).add(pod.owner.name)
+        concerned |= {deployment} if pod.key in moved else set()
+    for namespace, name in sorted(d for d in concerned if len(sets[d]) > 1):
+        yield (
+            f"Deployment {namespace}/{name} is in the middle of a rollout: {len(sets[namespace, name])} ReplicaSets have pods; "
+            "moved pods may come back in another PodGroup, or wait for one that never reaches its minimum"
+        )
+
+
+def waiting_pods(snapshot: ClusterSnapshot, resource: str) -> Iterator[str]:
+    """Yield a word on pods that wait for ``resource``: the room of an evicted pod is open to them, too.
+
+    A gang that lost a member this way stays below its minimum until something else ends.
+    """
+    found = [
+        p
+        for p in snapshot.pods
+        if not p.node
+        and p.active
+        and not (p.terminating or p.gated or p.nominated_node in snapshot.node_by_name)
+        and p.requests.get(resource, 0)
+    ]
+    if found:
+        names = ", ".join("/".join(p.key) for p in found[:3]) + (", ..." if len(found) > 3 else "")
+        yield f"{len(found)} pending pod(s) ask for {resource} and may take the room meant for replacements: {names}"

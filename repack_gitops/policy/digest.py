@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from repack_gitops.model.document import Document
 from repack_gitops.model.policy import RepackPolicy
-from repack_gitops.model.run import Document, Move, PlanStatus, RunTemplateSpec, run_spec
+from repack_gitops.model.run import Move, PlanStatus, RunTemplateSpec, run_spec
 
 
 def policy_digest(policy: RepackPolicy) -> str:

@@ -12,6 +12,7 @@ POLICY = PREFIX + "policy"
 PLAN_DIGEST = PREFIX + "plan-digest"
 POLICY_DIGEST = PREFIX + "policy-digest"
 PLANNED_AT = PREFIX + "planned-at"
+PLANNER_OPTIONS = PREFIX + "planner-options"
 CHANGE_TICKET = PREFIX + "change-ticket"
 RUN_PATH = PREFIX + "run-path"
 

@@ -7,6 +7,8 @@ from repack_gitops.report.words import staying_groups
 
 _ADVICE = {
     Code.BUDGET_EXCEEDED: "raise maxPerRun",
+    Code.NAMESPACE_CAP_EXCEEDED: "raise maxPodsPerNamespace (safety)",
+    Code.OWNER_CAP_EXCEEDED: "raise maxPodsPerOwner (safety)",
     Code.BELOW_THRESHOLD: "lower the goal's minFragImprovementPercent",
     Code.POD_GROUP_OUT_OF_SCOPE: "let more workloads move (scope.podGroups, guardrails)",
     Code.NODE_OUT_OF_SCOPE: "let more nodes be emptied (scope.nodes)",
@@ -19,6 +21,14 @@ _ADVICE = {
     Code.OWNER_NOT_FOUND: "take a snapshot that holds the pods' owners",
     Code.FATAL_POLICY: "change job policies that end a job on eviction",
     Code.CASCADING_POLICY: "change job policies that restart a job on eviction",
+    Code.DO_NOT_DISRUPT: "remove do-not-disrupt annotations that are no longer meant",
+    Code.TOO_YOUNG: "plan again once the pods are older than minPodAge",
+    Code.PRIORITY_TOO_HIGH: "raise maxPriority (safety)",
+    Code.LOCAL_STORAGE: "allow pods with local storage to move (safety)",
+    Code.RECENTLY_MOVED: "plan again once recently moved workloads have rested",
+    Code.SEVERAL_DISRUPTION_BUDGETS: "let only one PodDisruptionBudget select each pod",
+    Code.DISRUPTION_BUDGET_FORBIDS: "change PodDisruptionBudgets that never let a pod go",
+    Code.DISRUPTION_BUDGET_EXCEEDED: "wait until PodDisruptionBudgets allow more, or let the plan wait for them",
     Code.TERMINATING: "plan again once terminating pods are gone",
     Code.NODE_NOT_READY: "repair nodes that are not ready",
 }

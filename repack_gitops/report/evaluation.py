@@ -5,6 +5,7 @@ from __future__ import annotations
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.status import verdict_message
+from repack_gitops.report import proposal_budgets as budgets
 from repack_gitops.report import proposal_plan as plan
 from repack_gitops.report.markup import code, prose
 from repack_gitops.report.words import staying_groups
@@ -16,6 +17,8 @@ def evaluation_markdown(evaluation: Evaluation, spec: RunTemplateSpec) -> str:
     sections = [f"# Repack evaluation: {code(evaluation.resource)}", prose(verdict_message(evaluation, threshold=threshold))]
     if evaluation.steps:
         sections += ["## What is freed", plan.freed(evaluation), "## Who is disturbed", plan.disturbed(evaluation)]
+        if evaluation.disruption_budgets:
+            sections += [f"## {budgets.TITLE}", budgets.disruption_budgets(evaluation)]
         sections += ["## Every move", plan.moves(evaluation)]
     if evaluation.stays:
         sections += ["## Why other nodes stay", plan.stays(staying_groups(evaluation))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from repack_gitops.model.status import counted
+from repack_gitops.report import proposal_budgets as budgets
 from repack_gitops.report import proposal_plan as plan
 from repack_gitops.report import proposal_process as process
 from repack_gitops.report.facts import ProposalFacts
@@ -20,8 +21,8 @@ _FEW = 5
 _PICTURE = "Cards of each node before and after this plan"
 #: What gives way first when space is short: detail that plan.md has, long before what decides a review.
 _GIVES_WAY = (
-    "moves", "disturbed", "freed", "moves", "disturbed", "freed", "stays", "warnings",
-    "stays", "record", "freed", "picture", "warnings", "disturbed", "next", "summary",
+    "moves", "disturbed", "restarts", "freed", "moves", "disturbed", "restarts", "freed", "budgets", "stays", "warnings",
+    "stays", "budgets", "record", "freed", "picture", "warnings", "disturbed", "restarts", "next", "summary",
 )  # fmt: skip
 
 
@@ -94,6 +95,16 @@ def _plan_sections(facts: ProposalFacts, heading: str) -> dict[str, Section]:
             "PodGroups",
             "Who is disturbed",
             (plan.disturbed(e), plan.disturbed(e, plan.MANY), plan.disturbed(e, plan.SCREENFUL)),
+        ),
+        "restarts": (
+            "what restarts",
+            "What restarts",
+            (plan.restarting(e), plan.restarting(e, plan.MANY), plan.restarting(e, plan.SCREENFUL)),
+        ),
+        "budgets": (
+            "PodDisruptionBudgets",
+            budgets.TITLE,
+            (budgets.disruption_budgets(e), budgets.disruption_budgets(e, plan.SCREENFUL)),
         ),
         "moves": ("every move", "", (plan.moves(e), plan.moves(e, plan.MANY))),
         "stays": ("nodes that stay", _STAYS, (plan.stays(groups), plan.stays(groups, examples=False))),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repack_gitops.model.plan import Evaluation, GroupImpact, Verdict
+from repack_gitops.model.plan import Evaluation, GroupImpact, Verdict, WorkloadRestart
 from repack_gitops.model.status import counted, points, verdict_message
 from repack_gitops.report.facts import ProposalFacts
 from repack_gitops.report.markup import alert, bullets, code, details, prose, table
+from repack_gitops.report.restarts import restarts_first, restarts_sentence, retries
 from repack_gitops.report.words import Staying, breaches, cards, disruption_sentence, receivers, workload, worst_first
 
 #: Rows that are pleasant to scroll past; longer tables are collapsed, or cut where space is short.
@@ -105,6 +106,22 @@ def _impact(impact: GroupImpact) -> tuple[str, ...]:
         f"{impact.slack:,}",
         "⚠️ **breached**" if impact.breached else "kept",
     )
+
+
+def restarting(evaluation: Evaluation, most: int | None = None) -> str:
+    """Return what restarts beyond the moves, and which retries are spent; at most ``most`` workloads."""
+    found = evaluation.restarts
+    if not found:
+        return ""
+    header = ["Workload", "Created again", "Pods moved:", "Pods restarting:", "Of them not moved:", "Retries left:"]
+    rows = [_restart(restart) for restart in restarts_first(found)[:most]]
+    return f"{restarts_sentence(found)}\n\n{_long_table(header, rows, len(found), 'workload')}"
+
+
+def _restart(restart: WorkloadRestart) -> tuple[str, ...]:
+    left = f"⚠️ **{retries(restart)}**" if restart.last_retry else retries(restart)
+    numbers = (restart.moved_pods, restart.restarting_pods, restart.outside_moves)
+    return (code(workload(restart.owner, (restart.namespace, ""))), restart.unit, *(f"{n:,}" for n in numbers), left)
 
 
 def moves(evaluation: Evaluation, most: int | None = None) -> str:

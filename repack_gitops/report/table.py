@@ -12,6 +12,8 @@ from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.report import table_parts as parts
+from repack_gitops.report.table_budgets import budgets_part
+from repack_gitops.report.table_restarts import restarts_part
 from repack_gitops.report.terminal import Look
 
 
@@ -46,6 +48,8 @@ def plan_table(
         parts.numbers_part(evaluation, spec, look),
         parts.freed_part(evaluation, snapshot, look),
         parts.disruption_part(evaluation, look),
+        restarts_part(evaluation, look),
+        budgets_part(evaluation, look),
         parts.stays_part(evaluation, look),
         parts.warnings_part(evaluation, look),
         parts.hints_part(evaluation, look),

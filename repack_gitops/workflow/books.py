@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
 from repack_gitops.errors import InvalidInput, Refused
 from repack_gitops.git.interface import Repository
 from repack_gitops.model.documents import read_guardrails, read_policy, read_repository_config, read_run
 from repack_gitops.model.policy import Guardrails, RepackPolicy, RepositoryConfig
 from repack_gitops.model.run import PlanStatus, RepackRun
+from repack_gitops.policy.history import PastMove, ended_before, past_moves
 from repack_gitops.policy.names import CONFIG_PATH, GUARDRAILS_PATH, POLICIES, RUNS, RunPath
 from repack_gitops.workflow.agreement import check_agreement
 
@@ -110,6 +112,21 @@ class Books:
         file = run.file("result.yaml")
         return read_run(self._required(file), file)
 
+    def past_moves(self, since: datetime) -> frozenset[PastMove]:
+        """Return what the recorded runs moved that may have ended after ``since`` (aware); reads all results.
+
+        People may end a run by a result in their own words: that tells of no moves.
+
+        Raises
+        ------
+        InvalidInput
+            A result is a link, or too large to be read.
+        """
+        files = [run.file("result.yaml") for run, names in self.runs().items() if "result.yaml" in names]
+        contents = self._repository.read_many(self.commit, files, LIMIT_BYTES)
+        recent = [content for content in contents.values() if not ended_before(content, since)]
+        return frozenset(move for content in recent for move in _moves_of(content))
+
     def approved_run(self, path: RunPath) -> ApprovedRun:
         """Return a run with its plan.
 
@@ -157,6 +174,13 @@ class Books:
         if content is None:
             raise InvalidInput(f"{path} is not in the repository at {self.commit[:12]}", hint="Commit it to the base branch.")
         return content
+
+
+def _moves_of(content: bytes) -> frozenset[PastMove]:
+    try:
+        return past_moves(read_run(content, "result.yaml"))
+    except InvalidInput:
+        return frozenset()
 
 
 def base_books(repository: Repository, branch: str) -> Books:

@@ -44,6 +44,8 @@ def execute(ports: Ports, executor: Executor, branch: str, path: RunPath, wait_s
         guardrails=books.guardrails(),
         settings=settings_of(policy, eviction.grace_period_seconds if eviction else None),
         wait_seconds=wait_seconds,
+        # fetched anew: while this run waited for its turn, another may have been recorded
+        past=lambda since: base_books(ports.repository, branch).past_moves(since),
     )
     run = executor.execute(assignment)
     return Outcome(run, record(ports, books.config(), path, run))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from repack_gitops import __version__
 from repack_gitops.model.cluster import ClusterSnapshot
+from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.policy import RepackPolicy, RepositoryConfig
 from repack_gitops.model.run import RepackRun, RunMetadata, new_run, run_spec
@@ -16,6 +17,7 @@ from repack_gitops.model.writing import to_yaml
 from repack_gitops.policy.digest import plan_digest, policy_digest
 from repack_gitops.policy.lifecycle import HOLD_LABEL
 from repack_gitops.policy.names import PLAN_DIGEST, PLANNED_AT, POLICY, POLICY_DIGEST, RunPath, run_name
+from repack_gitops.policy.replay import options_note
 from repack_gitops.policy.ticket import ticket_of
 from repack_gitops.report.facts import ProposalFacts
 from repack_gitops.report.markdown import plan_markdown, pull_request_title
@@ -73,13 +75,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a proposal comes from: the repository's documents, the policy's file, the base commit, the moment."""
+    """Where a proposal comes from: the repository's documents, the policy's file, the base commit, the moment, the options."""
 
     config: RepositoryConfig
     policy: RepackPolicy
     policy_path: str
     base_commit: str
     planned_at: datetime
+    options: PlannerOptions
 
 
 def propose_run(origin: Origin, snapshot: ClusterSnapshot, evaluation: Evaluation, run: str | None = None) -> Proposal:
@@ -100,7 +103,7 @@ def propose_run(origin: Origin, snapshot: ClusterSnapshot, evaluation: Evaluatio
     executed = new_run(metadata, run_spec(template.spec, "Execute"))
     threshold = template.spec.goals[0].min_frag_improvement_percent
     planned = new_run(
-        RunMetadata(name=f"{name}-plan", labels=template.metadata.labels, annotations=annotations),
+        RunMetadata(f"{name}-plan", template.metadata.labels, annotations | options_note(origin.options)),
         run_spec(template.spec, "DryRun"),
         dry_run_status(evaluation, timestamp(origin.planned_at), threshold=threshold),
     )
@@ -128,7 +131,8 @@ def _facts(origin: Origin, path: RunPath, run: RepackRun, evaluation: Evaluation
         min_approvals=approval.min_approvals,
         rejected_for=config.rejected_for,
         hold_label=HOLD_LABEL,
-        reproduce=f"repack plan --context {config.cluster.name} --run {path.file('run.yaml')}",
+        # plan.yaml, not run.yaml: it holds the options that the plan was made with
+        reproduce=f"repack plan --context {config.cluster.name} --run {path.file('plan.yaml')}",
         tool_version=__version__,
         change_ticket=ticket_of(run),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from repack_gitops.errors import ClusterUnavailable, Forbidden, InvalidInput, RepackError, TryAgain
 from repack_gitops.git.interface import Identity
@@ -19,7 +19,8 @@ from repack_gitops.planner import evaluate
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.verify import verify
 from repack_gitops.policy.due import cron_due, fragmentation_due
-from repack_gitops.policy.guardrails import guarded_options, violations
+from repack_gitops.policy.guardrails import violations
+from repack_gitops.policy.history import PastMove
 from repack_gitops.policy.lifecycle import (
     HOLD_LABEL,
     Action,
@@ -32,6 +33,7 @@ from repack_gitops.policy.lifecycle import (
     Update,
     decide,
 )
+from repack_gitops.policy.safety import planner_options, remembered_since
 from repack_gitops.workflow.books import Books, PolicyFile, base_books
 from repack_gitops.workflow.ports import Ports
 from repack_gitops.workflow.proposal import Origin, Proposal, propose_run
@@ -101,6 +103,7 @@ class _Tick:
         self._scout = Scout(ports, books, base, identity, self._now)
         self._requests = Requests(ports, base, books.commit, identity, progress)
         self._snapshot: ClusterSnapshot | None = None
+        self._past: dict[datetime, frozenset[PastMove]] = {}
 
     def file(self, file: PolicyFile) -> PolicyReport:
         """Bring the pull request of one policy's file up to date."""
@@ -141,8 +144,9 @@ class _Tick:
 
     # ---- what there is, and what is to be ----
     def _awake(self, path: str, policy: RepackPolicy) -> PolicyReport:
-        origin = Origin(self._config, policy, path, self._books.commit, self._now)
-        evaluation, scene = self._evaluation(policy), self._scout.look(policy.metadata.name)
+        options = self._options(policy)
+        origin = Origin(self._config, policy, path, self._books.commit, self._now, options)
+        evaluation, scene = self._evaluation(policy, options), self._scout.look(policy.metadata.name)
         standing = self._standing(scene)
         if standing is not None and standing.tip is None:
             # A moment later the forge closes it: whoever deleted the branch said no.
@@ -154,8 +158,16 @@ class _Tick:
         self._clean(scene, standing or (reused if report.action == "opened" else None))
         return report
 
-    def _evaluation(self, policy: RepackPolicy) -> Evaluation:
-        options, spec = guarded_options(self._guardrails, PlannerOptions()), policy.spec.run_template.spec
+    def _options(self, policy: RepackPolicy) -> PlannerOptions:
+        since = remembered_since(policy.spec, self._guardrails, self._now)
+        if since is None:
+            return planner_options(policy.spec, self._guardrails, self._now)
+        if since not in self._past:
+            self._past[since] = self._books.past_moves(since)
+        return planner_options(policy.spec, self._guardrails, self._now, self._past[since])
+
+    def _evaluation(self, policy: RepackPolicy, options: PlannerOptions) -> Evaluation:
+        spec = policy.spec.run_template.spec
         evaluation = evaluate(self._cluster(), spec, options)
         problems = verify(self._cluster(), spec, evaluation, options)
         if problems:

@@ -20,7 +20,7 @@ from tests.testbed.waiting import wait_for
 
 pytestmark = pytest.mark.real
 
-KINDS = "nodes,pods,podgroups.scheduling.volcano.sh,poddisruptionbudgets,jobs.batch.volcano.sh"
+KINDS = "nodes,pods,podgroups.scheduling.volcano.sh,poddisruptionbudgets,jobs.batch.volcano.sh,jobs.batch"
 GPU = "nvidia.com/gpu"
 #: More than one page of 500.
 LOOSE_PODS = 520

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from repack_gitops.model.budget_forecast import BudgetVerdict
 from repack_gitops.model.plan import Code, Verdict
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -12,13 +13,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_every_reason_is_explained() -> None:
     text = (DOCS / "planning.md").read_text()
-    assert [name for name in (*Code, *Verdict) if f"`{name.value}`" not in text] == []
+    assert [name for name in (*Code, *Verdict, *BudgetVerdict) if f"`{name.value}`" not in text] == []
 
 
 def test_no_reason_is_explained_that_does_not_exist() -> None:
     tables = re.findall(r"^\| (`[^|]+`) \|", (DOCS / "planning.md").read_text(), re.MULTILINE)
     named = {name for row in tables for name in re.findall(r"`(\w+)`", row)}
-    assert named <= {c.value for c in (*Code, *Verdict)}
+    assert named <= {c.value for c in (*Code, *Verdict, *BudgetVerdict)}
 
 
 def test_links_between_pages_lead_somewhere() -> None:

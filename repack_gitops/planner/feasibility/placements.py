@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repack_gitops.model.affinity import AffinityTerm, Namespaces
+from repack_gitops.model.affinity import AffinityTerm, Namespaces, SpreadConstraint
 from repack_gitops.model.cluster import Constraints, Key, Node, Pod, Relations
 from repack_gitops.planner.feasibility.inter_pod_affinity import Domain, Guards, Terms, matches_all
 from repack_gitops.planner.feasibility.pod_index import PodIndex
 from repack_gitops.planner.feasibility.pod_topology_spread import SpreadCounts, admitted, has_keys
-
-_NONE: Mapping[Domain, int] = {}
 
 
 @dataclass(eq=False, slots=True)
@@ -58,6 +56,13 @@ class Placements:
         self._holders: dict[AffinityTerm, dict[Domain, int]] = {}
         self._tallies: dict[Terms, _Tally] = {}
         self._spreads: dict[object, tuple[_SpreadTally, ...]] = {}
+        self._eligible: dict[object, tuple[frozenset[str], frozenset[str]]] = {}
+        #: The same by identity: terms are deep, and equal ones are mostly one object (model.decode_pod).
+        self._held_by: dict[int, list[tuple[str, dict[Domain, int]]]] = {}
+        self._known: dict[int, _Tally] = {}
+        self._against: dict[int, tuple[AffinityTerm, ...]] = {}
+        #: Everything known by its identity, so that no other object ever gets the same.
+        self._kept: list[object] = []
         #: The tallies that a pod counts in, wherever it is.
         self._feeds: dict[Key, list[_Tally | _SpreadTally]] = {}
         active = [p for p in pods if p.active and (p.node or p.nominated_node) in self._nodes]
@@ -80,37 +85,45 @@ class Placements:
 
     def matching_all(self, terms: Terms) -> Mapping[Domain, int]:
         """Return how many pods that match every one of ``terms`` are in each domain of the terms' topology keys."""
-        if terms not in self._tallies:
-            tally = _Tally(tuple(dict.fromkeys(t.topology_key for t in terms)))
-            self._tallies[terms] = tally
-            could = self._index.selected(terms[0].selector)
-            self._count(tally, (p for p in could if matches_all(terms, p, self._namespaces)))
-        return self._tallies[terms].counts
+        return self._tally(terms, terms).counts
 
     def matching(self, term: AffinityTerm) -> Mapping[Domain, int]:
         """Return how many pods that match ``term`` are in each domain of its topology key."""
-        return self.matching_all((term,))
+        return self._tally(term, (term,)).counts
+
+    def _tally(self, asked: object, terms: Terms) -> _Tally:
+        known = self._known.get(id(asked))
+        if known is None:
+            self._kept.append(asked)
+            if terms not in self._tallies:
+                tally = _Tally(tuple(dict.fromkeys(t.topology_key for t in terms)))
+                self._tallies[terms] = tally
+                could = self._index.selected(terms[0].selector)
+                self._count(tally, (p for p in could if matches_all(terms, p, self._namespaces)))
+            known = self._known[id(asked)] = self._tallies[terms]
+        return known
 
     def repelling(self, pod: Pod) -> Iterator[tuple[AffinityTerm, Mapping[Domain, int]]]:
         """Yield the anti-affinity terms of other pods that match ``pod``, with how many hold them in each domain."""
-        for term in self.guards_against(pod):
-            yield term, self._holders.get(term, _NONE)
+        return ((term, self._holders[term]) for term in self.guards_against(pod))
 
-    def guards_against(self, pod: Pod) -> Iterator[AffinityTerm]:
-        """Yield the anti-affinity terms of other pods that match ``pod``, whether or not anybody holds them now."""
-        return self._guards.against(pod, self._namespaces)
+    def guards_against(self, pod: Pod) -> tuple[AffinityTerm, ...]:
+        """Return the anti-affinity terms of pods that match ``pod``, whether or not anybody holds them now."""
+        found = self._against.get(id(pod))
+        if found is None:
+            self._kept.append(pod)
+            found = self._against[id(pod)] = tuple(self._guards.against(pod, self._namespaces))
+        return found
 
     def asked_by(self, pod: Pod) -> Iterator[object]:
         """Yield tokens for everything that the pod's relations and the guards against it depend on."""
-        if pod.relations.affinity:
-            self.matching_all(pod.relations.affinity)
-            yield self._tallies[pod.relations.affinity]
-        for term in pod.relations.anti_affinity:
-            self.matching(term)
-            yield self._tallies[(term,)]
-        if pod.relations.spread:
-            self.spread_counts(pod)
-            yield from self._spreads[pod.namespace, pod.relations, pod.constraints]
+        relations = pod.relations
+        if relations.affinity:
+            yield self._tally(relations.affinity, relations.affinity)
+        for term in relations.anti_affinity:
+            yield self._tally(term, (term,))
+        if relations.spread:
+            yield from self._spreading(pod)
         yield from self.guards_against(pod)
 
     def touched_by(self, pod: Pod) -> Iterator[object]:
@@ -120,21 +133,36 @@ class Placements:
 
     def spread_counts(self, pod: Pod) -> Sequence[SpreadCounts]:
         """Return, for each of the pod's spread constraints, the pods it counts by eligible domain."""
+        return [tally.counts for tally in self._spreading(pod)]
+
+    def _spreading(self, pod: Pod) -> tuple[_SpreadTally, ...]:
         # Equal constraints of pods that may use other nodes, or live in other namespaces, count otherwise.
-        question = (pod.namespace, pod.relations, pod.constraints)
+        question = (pod.namespace, id(pod.relations), id(pod.constraints))
         if question not in self._spreads:
-            self._spreads[question] = tuple(self._spread(*question))
-        return [tally.counts for tally in self._spreads[question]]
+            self._kept += (pod.relations, pod.constraints)
+            self._spreads[question] = tuple(self._spread(pod.namespace, pod.relations, pod.constraints))
+        return self._spreads[question]
 
     def _spread(self, namespace: str, relations: Relations, demands: Constraints) -> Iterator[_SpreadTally]:
-        with_keys = [n for n in self._nodes.values() if has_keys(relations.spread, n)]
         for constraint in relations.spread:
-            nodes = [n for n in with_keys if admitted(constraint, demands, n)]
-            key = constraint.topology_key
-            tally = _SpreadTally(key, frozenset(n.name for n in nodes), SpreadCounts(n.labels[key] for n in nodes))
+            nodes, domains = self._counting(constraint, relations.spread, demands)
+            tally = _SpreadTally(constraint.topology_key, nodes, SpreadCounts(domains))
             could = (p for p in self._index.selected(constraint.selector) if p.namespace == namespace and not p.terminating)
             self._count(tally, (p for p in could if constraint.counts(p.labels)))
             yield tally
+
+    def _counting(
+        self, constraint: SpreadConstraint, together: tuple[SpreadConstraint, ...], demands: Constraints
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the eligible nodes and their domains."""
+        keys = tuple(c.topology_key for c in together)
+        asked = (keys, constraint.topology_key, constraint.honor_node_affinity, constraint.honor_node_taints, id(demands))
+        if asked not in self._eligible:
+            self._kept.append(demands)
+            nodes = [n for n in self._nodes.values() if has_keys(together, n) and admitted(constraint, demands, n)]
+            domains = frozenset(n.labels[constraint.topology_key] for n in nodes)
+            self._eligible[asked] = (frozenset(n.name for n in nodes), domains)
+        return self._eligible[asked]
 
     def _count(self, tally: _Tally | _SpreadTally, pods: Iterable[Pod]) -> None:
         for pod in pods:
@@ -149,12 +177,24 @@ class Placements:
             tally.update(node, change)
 
     def _hold(self, pod: Pod, node: Node, change: int) -> None:
-        for term in pod.relations.anti_affinity:
-            if term not in self._holders:
-                self._holders[term] = {}
-                self._guards.add(term)
-            if term.topology_key in node.labels:
-                _add(self._holders[term], (term.topology_key, node.labels[term.topology_key]), change)
+        if pod.relations.anti_affinity:
+            for key, holders in self._holding(pod.relations):
+                if key in node.labels:
+                    _add(holders, (key, node.labels[key]), change)
+
+    def _holding(self, relations: Relations) -> list[tuple[str, dict[Domain, int]]]:
+        """Return the topology key and the holders of every anti-affinity term."""
+        found = self._held_by.get(id(relations))
+        if found is None:
+            self._kept.append(relations)
+            found = self._held_by[id(relations)] = []
+            for term in relations.anti_affinity:
+                if term not in self._holders:
+                    self._holders[term] = {}
+                    self._guards.add(term)
+                    self._against.clear()
+                found.append((term.topology_key, self._holders[term]))
+        return found
 
 
 def _add(counts: dict[Domain, int], domain: Domain, change: int) -> None:

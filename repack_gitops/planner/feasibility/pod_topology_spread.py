@@ -7,7 +7,7 @@ constraint says so) its tolerations. With fewer domains than minDomains the fewe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from repack_gitops.model.affinity import SpreadConstraint
@@ -17,21 +17,27 @@ from repack_gitops.planner.feasibility import node_affinity, taint_toleration
 
 
 class SpreadCounts:
-    """Pods that one constraint counts, by eligible domain, zeros included; domains can also be found by how many they hold."""
+    """Pods that one constraint counts, by eligible domain; domains can also be found by how many they hold.
 
-    def __init__(self, domains: Iterable[str]) -> None:
-        self._held = dict.fromkeys(domains, 0)
-        #: How many pods -> the domains that hold so many; an entry is never empty.
-        self._by_number: dict[int, dict[str, None]] = {0: dict.fromkeys(self._held)} if self._held else {}
+    ``domains`` are the eligible ones; those that hold nothing cost nothing.
+    """
+
+    def __init__(self, domains: Collection[str]) -> None:
+        self._domains = len(domains)
+        self._held: dict[str, int] = {}
+        #: How many pods, at least one -> the domains that hold so many; an entry is never empty.
+        self._by_number: dict[int, dict[str, None]] = {}
 
     def add(self, domain: str, change: int) -> None:
         """Count ``change`` more pods in an eligible domain."""
-        before = self._held[domain]
-        self._held[domain] = before + change
-        del self._by_number[before][domain]
-        if not self._by_number[before]:
-            del self._by_number[before]
-        self._by_number.setdefault(before + change, {})[domain] = None
+        before = self._held.pop(domain, 0)
+        if before:
+            del self._by_number[before][domain]
+            if not self._by_number[before]:
+                del self._by_number[before]
+        if before + change:
+            self._held[domain] = before + change
+            self._by_number.setdefault(before + change, {})[domain] = None
 
     def held(self, domain: str) -> int:
         """Return how many pods are counted in ``domain``; none in one that is not eligible."""
@@ -39,10 +45,12 @@ class SpreadCounts:
 
     def fewest(self, min_domains: int) -> int:
         """Return the global minimum that skew is measured against."""
-        return min(self._by_number, default=0) if len(self._held) >= min_domains else 0
+        if self._domains < min_domains or len(self._held) < self._domains:
+            return 0
+        return min(self._by_number, default=0)
 
     def above(self, number: int) -> Iterator[str]:
-        """Yield the domains that hold more than ``number``; O(distinct numbers + found)."""
+        """Yield the domains that hold more than ``number``, which is not negative; O(distinct numbers + found)."""
         return (domain for held, domains in self._by_number.items() if held > number for domain in domains)
 
 

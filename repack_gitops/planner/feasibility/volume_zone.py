@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from repack_gitops.model.cluster import Node
-from repack_gitops.model.decode_storage import ZONE_LABELS
 from repack_gitops.model.plan import Code, Reason
+from repack_gitops.model.storage import ZONE_LABELS
 from repack_gitops.planner.feasibility.volume_binding import VolumeDemands
 
 #: A volume's old label also matches the node's new one.

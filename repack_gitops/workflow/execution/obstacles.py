@@ -17,6 +17,7 @@ from repack_gitops.kube.interface import (
 )
 from repack_gitops.model.cluster import Key, Pod, PodDisruptionBudget
 from repack_gitops.model.status import counted
+from repack_gitops.planner.disruption_budgets.rules import counts_against
 from repack_gitops.workflow.execution.follower import Follower
 from repack_gitops.workflow.execution.session import Session
 
@@ -59,12 +60,22 @@ class Obstacles:
         a place to go now.
         """
         self._follower.pump(0)
-        room = self._follower.why_no_room(victims)
-        if room is not None:
-            return Obstacle(room)
-        budgets = self._cluster.list_budgets()
         pods = [pod for _, pod in victims]
+        refusal = self._protected(pods) or self._follower.why_no_room(victims)
+        if refusal:
+            return Obstacle(refusal)
+        budgets = self._cluster.list_budgets()
         return next((o for pod in pods if (o := self._dry_run(pod, budgets)) is not None), None) or self._sum(pods, budgets)
+
+    def _protected(self, victims: Sequence[Pod]) -> str:
+        """Return which annotation, new since the plan, forbids to disrupt a victim or its node, or an empty string."""
+        nodes = {n.name: n.do_not_disrupt for n in self._follower.view.nodes if n.do_not_disrupt}
+        for pod in victims:
+            if pod.do_not_disrupt:
+                return f"pod {pod.namespace}/{pod.name} has the annotation {pod.do_not_disrupt}"
+            if pod.node in nodes:
+                return f"node {pod.node} has the annotation {nodes[pod.node]}"
+        return ""
 
     def _dry_run(self, victim: Pod, budgets: Sequence[PodDisruptionBudget]) -> Obstacle | None:
         answer: EvictionAnswer = self._cluster.evict(
@@ -91,7 +102,7 @@ class Obstacles:
 
     def _sum(self, victims: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> Obstacle | None:
         for budget in budgets:
-            needed = sum(1 for v in victims if budget.selects(v) and _charged(v, budget))
+            needed = sum(1 for v in victims if budget.selects(v) and counts_against(v, budget))
             if needed > budget.disruptions_allowed:
                 allowed = counted(budget.disruptions_allowed, "disruption")
                 verb = "is" if needed == 1 else "are"
@@ -105,11 +116,3 @@ class Obstacles:
         unsettled = [p for p in self._follower.view.pods() if p.active and (p.terminating or not p.ready)]
         found = frozenset((b.namespace, b.name) for b in budgets if not b.observed or any(map(b.selects, unsettled)))
         return found - self._hopeless
-
-
-def _charged(victim: Pod, budget: PodDisruptionBudget) -> bool:
-    """Tell whether evicting ``victim`` uses up the budget: a pod that is not Ready may go free of charge."""
-    if victim.ready:
-        return True
-    enough = budget.current_healthy >= budget.desired_healthy > 0
-    return budget.unhealthy_policy != "AlwaysAllow" and not enough

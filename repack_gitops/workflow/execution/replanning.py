@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from repack_gitops.errors import InvalidInput, TryAgain
 from repack_gitops.kube.interface import Cluster
@@ -15,7 +16,9 @@ from repack_gitops.model.policy import Guardrails, RepackPolicy
 from repack_gitops.planner import evaluate
 from repack_gitops.planner.verify import verify
 from repack_gitops.policy.envelope import drift, envelope_of
-from repack_gitops.policy.guardrails import guarded_options, violations
+from repack_gitops.policy.guardrails import violations
+from repack_gitops.policy.history import PastMove
+from repack_gitops.policy.safety import planner_options, remembered_since
 from repack_gitops.workflow.books import ApprovedRun
 from repack_gitops.workflow.clock import Clock
 from repack_gitops.workflow.execution.lock import ExecutorLock
@@ -37,13 +40,18 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What was approved, and the rules it is executed under."""
+    """What was approved, and the rules it is executed under.
+
+    ``past`` returns what the runs recorded by now moved, those that ended after a moment; asked only where the policy
+    lets workloads rest.
+    """
 
     approved: ApprovedRun
     policy: RepackPolicy
     guardrails: Guardrails | None
     settings: Settings
     wait_seconds: float
+    past: Callable[[datetime], frozenset[PastMove]] = lambda _: frozenset()
 
 
 def live_snapshot(cluster: Cluster, clock: Clock, lock: ExecutorLock) -> ClusterSnapshot:
@@ -79,9 +87,9 @@ def replan(
     check_time(policy, approved.plan_run, clock.now())
     namespaces = {m.namespace for m in approved.plan.moves}
     check_access(cluster, namespace, namespaces)
+    options = _options(assignment, clock)  # may read git; the snapshot comes after it, as fresh as can be
     snapshot = live_snapshot(cluster, clock, lock)
     kind = policy.spec.approval.envelope
-    options = guarded_options(assignment.guardrails, PlannerOptions(envelope=envelope_of(kind, approved.plan)))
     evaluation = _evaluate(snapshot, assignment, options)
     lock.check()
     elsewhere = {m.namespace for m in evaluation.moves} - namespaces
@@ -90,6 +98,19 @@ def replan(
     if kind == "Exact" and (changed := drift(approved.plan, evaluation)):
         raise PlanDrifted(f"the cluster changed since approval: {_named(changed)}", hint="Nothing was evicted.")
     return snapshot, evaluation
+
+
+def _options(assignment: Assignment, clock: Clock) -> PlannerOptions:
+    policy, guardrails = assignment.policy.spec, assignment.guardrails
+    envelope = envelope_of(policy.approval.envelope, assignment.approved.plan)
+    now = clock.now()
+    since = remembered_since(policy, guardrails, now)
+    try:
+        past = assignment.past(since) if since else frozenset()
+    except InvalidInput as error:
+        hint = f"Nothing was evicted. {error.hint}"
+        raise PreflightFailed(f"what past runs moved is not known: {error.message}", hint=hint) from error
+    return planner_options(policy, guardrails, now, past, envelope)
 
 
 def _evaluate(snapshot: ClusterSnapshot, assignment: Assignment, options: PlannerOptions) -> Evaluation:

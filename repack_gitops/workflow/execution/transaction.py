@@ -98,9 +98,12 @@ class NodeTransaction:
         return self._ask(index, victim)
 
     def _ask(self, index: int, victim: Pod | None) -> bool:
-        """Ask until a final answer comes; before each further time, look whether the victim left meanwhile."""
+        """Ask until a final answer comes; before each time, look whether the victim left or was protected meanwhile."""
         deadline, backoff = self._deadline(), FIRST_BACKOFF
         while victim is not None:
+            if victim.do_not_disrupt:
+                self._reject(index, f"it has the annotation {victim.do_not_disrupt} by now")
+                return False
             self._lock.check()
             answer = self._cluster.evict(
                 victim.namespace,

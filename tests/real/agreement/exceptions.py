@@ -125,7 +125,7 @@ EXCEPTIONS: tuple[Documented, ...] = (
         KUBE,
         ours=False,
         code="NodeResourcesFit",
-        cause=lambda verdict: "more than the node has" in verdict.detail,
+        cause=lambda verdict: "overcommitted" in verdict.detail,
         reason="Volcano compares CPU and memory for every pod, so a node that is charged more than it has takes none. "
         "kube-scheduler compares what the pod asks for.",
     ),

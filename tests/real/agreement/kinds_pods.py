@@ -11,9 +11,9 @@ SPREAD_KEYS = (ZONE, ZONE, HOST, RACK)
 
 def inter_pod_affinity(made: Draft) -> None:
     """Let residents repel others, and the probe want or avoid residents; some terms mean the pod itself."""
-    for resident in made.residents:
+    for pod in made.residents:
         if made.chance(0.4):
-            _affinity(made, resident)["podAntiAffinity"] = {REQUIRED: [_term(made)]}
+            _affinity(made, pod)["podAntiAffinity"] = {REQUIRED: [_term(made)]}
     wants, avoids = made.chance(0.55), made.chance(0.45)
     if wants:
         terms = [_term(made) for _ in range(made.rng.choice((1, 1, 2)))]

@@ -41,7 +41,7 @@ spec:
     evictionTimeout: 5s
     placementTimeout: 30s
 """
-SCENARIOS = ("budget", "forbidden", "drifted", "compact", "unmerged")
+SCENARIOS = ("budget", "forbidden", "drifted", "protected", "compact", "unmerged")
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,22 @@ def uid_of(plane: Cluster, job: str) -> str:
 
 
 def test_a_disruption_budget_says_no(bench: Bench) -> None:
+    """Not now, since one of two pods waits for a node; a budget that could never say yes would not be planned against."""
     run, uid = bench.propose_and_merge("budget"), uid_of(bench.plane, "budget-b")
     selector = {"matchLabels": {"app": "budget-b"}}
     bench.plane.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "budget-waits", "namespace": NAMESPACE, "labels": selector["matchLabels"]},
+            "spec": {"schedulerName": "nobody", "containers": [{"name": "c", "image": "x"}]},
+        },
         {
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
             "metadata": {"name": "keep", "namespace": NAMESPACE},
             "spec": {"minAvailable": 1, "selector": selector},
-        }
+        },
     )
     done = bench.repack("execute", "--run", run)
     status = bench.result(run)
@@ -173,6 +180,18 @@ def test_nothing_of_the_approved_plan_is_left(bench: Bench) -> None:
     condition = bench.result(run)["conditions"][-1]
     assert (done.returncode, condition["reason"]) == (6, "PlanDrifted"), done.stderr
     assert condition["message"].startswith("Nothing was evicted")
+
+
+def test_an_annotation_after_the_merge_protects(bench: Bench) -> None:
+    run, uid = bench.propose_and_merge("protected"), uid_of(bench.plane, "protected-b")
+    bench.plane.kubectl(
+        "annotate", "pod", "protected-b-worker-0", "-n", NAMESPACE, "gitops.repack.volcano.sh/do-not-disrupt=true"
+    )
+    done = bench.repack("execute", "--run", run)
+    status = bench.result(run)
+    assert (done.returncode, status["conditions"][-1]["reason"]) == (6, "PlanDrifted"), done.stderr
+    assert "DoNotDisrupt" in {s["reason"] for s in status["plan"]["stayingNodes"]}
+    assert uid_of(bench.plane, "protected-b") == uid
 
 
 def test_nothing_to_gain_any_more(bench: Bench) -> None:

@@ -13,8 +13,10 @@ import pytest
 import yaml
 
 from repack_gitops.model.documents import read_run
+from repack_gitops.policy.names import PLANNER_OPTIONS
 from tests.unit.cli.conftest import Run, list_of
 from tests.unit.workflow.gitops.fake_cluster import layout
+from tests.unit.workflow.gitops.place import policy_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 GPU, NPU = "nvidia.com/gpu", "huawei.com/ascend-1980"
@@ -169,3 +171,62 @@ def test_a_full_disk(snapshot: Path) -> None:
     assert "no space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert "report" not in done.stderr
+
+
+# ---- a policy, tried offline ----
+def policy_file(folder: Path, safety: str = "", budget: str = "") -> Path:
+    file = folder / "gpu.yaml"
+    file.write_text(policy_text("gpu", more=f"{budget}{safety}"))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("safety", "reason"),
+    [
+        ("", "RepackRecommended"),
+        ("  safety: {minPodAge: 1h}\n", "InsufficientImprovement"),
+        ("  safety: {minPodAge: 1s, maxPriority: 0}\n", "InsufficientImprovement"),
+        ("  safety: {maxPodsPerNamespace: 0}\n", "InsufficientImprovement"),
+        ("  safety: {maxPodsPerNamespace: 1}\n", "RepackRecommended"),
+    ],
+)
+def test_a_policy_is_tried(repack: Run, snapshot: Path, tmp_path: Path, safety: str, reason: str) -> None:
+    """Both pods are the snapshot's newest, so that none is older than any age."""
+    done = repack("plan", "--snapshot", snapshot, "--policy", policy_file(tmp_path, safety), "-o", "json")
+    assert (done.code, json.loads(done.out)["status"]["conditions"][-1]["reason"]) == (0, reason)
+    assert json.loads(done.out)["metadata"]["name"] == "gpu"
+
+
+def test_a_policys_budget_holds(repack: Run, snapshot: Path, tmp_path: Path) -> None:
+    file = policy_file(tmp_path, budget="      maxPerRun:\n        podGroups: 0\n")
+    done = repack("plan", "--snapshot", snapshot, "--policy", file, "-o", "json")
+    assert json.loads(done.out)["status"]["conditions"][-1]["reason"] == "InsufficientImprovement"
+
+
+def test_what_was_proposed_can_be_planned_again_with_its_options(repack: Run, snapshot: Path, tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    plain = repack("plan", "--snapshot", snapshot, "--resource", GPU, "-o", "json")
+    run = json.loads(plain.out)
+    run["metadata"]["annotations"] = {PLANNER_OPTIONS: '{"safeguards":{"pods_per_owner":0}}'}
+    file.write_text(json.dumps(run))
+    again = json.loads(repack("plan", "--snapshot", snapshot, "--run", file, "-o", "json").out)
+    assert again["status"]["conditions"][-1]["reason"] == "InsufficientImprovement"
+    run["metadata"]["annotations"] = {PLANNER_OPTIONS: "changed"}
+    file.write_text(json.dumps(run))
+    broken = repack("plan", "--snapshot", snapshot, "--run", file)
+    assert (broken.code, PLANNER_OPTIONS in broken.err) == (2, True)
+
+
+@pytest.mark.parametrize("more", [("--resource", GPU), ("--run", "run.yaml"), ("--max-cards", "3")])
+def test_a_policy_stands_alone(repack: Run, snapshot: Path, tmp_path: Path, more: tuple[str, str]) -> None:
+    done = repack("plan", "--snapshot", snapshot, "--policy", policy_file(tmp_path), *more)
+    assert done.code == 2
+
+
+def test_a_snapshot_without_times_cannot_tell_ages(repack: Run, snapshot: Path, tmp_path: Path) -> None:
+    objects = layout(4, 2)
+    objects[2]["metadata"]["creationTimestamp"] = "yesterday"
+    snapshot.write_text(list_of(*objects))
+    done = repack("plan", "--snapshot", snapshot, "--policy", policy_file(tmp_path))
+    assert done.code != 0
+    assert "'yesterday', which is no time with a zone" in done.err

@@ -71,10 +71,10 @@ def test_an_empty_list_is_an_empty_cluster(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encode", [as_json, as_yaml])
 def test_other_kinds_are_counted(tmp_path: Path, encode: Any) -> None:
-    others = [named("v1", "Secret", "s"), named("v1", "Secret", "t"), named("batch/v1", "Job", "j")]
+    others = [named("v1", "Secret", "s"), named("v1", "Secret", "t"), named("batch/v1", "CronJob", "j")]
     skipped: Counter[str] = Counter()
     assert read_snapshot(write(tmp_path, encode(list_of(node(), *others))), skipped=skipped).nodes[0].name == "n1"
-    assert skipped == {"Secret": 2, "Job.batch": 1}
+    assert skipped == {"Secret": 2, "CronJob.batch": 1}
 
 
 def test_annotations_that_nobody_reads_are_dropped_at_once(tmp_path: Path) -> None:

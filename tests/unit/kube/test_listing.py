@@ -11,6 +11,7 @@ import pytest
 from repack_gitops.errors import ClusterUnavailable, Forbidden
 from repack_gitops.kube.client import LiveCluster
 from repack_gitops.model import kubernetes as wire
+from repack_gitops.model import kubernetes_owners as owners_wire
 from repack_gitops.model.decode import build_snapshot
 from tests.unit.kube.fake_api import FakeApi, Reply, refusal
 
@@ -111,26 +112,42 @@ def test_row_40_a_missing_permission_names_verb_and_resource(cluster: LiveCluste
         cluster.list_pods()
 
 
+OWNER_PATHS = (
+    "/apis/batch.volcano.sh/v1alpha1/jobs",
+    "/apis/batch/v1/jobs",
+    "/apis/jobset.x-k8s.io/v1alpha2/jobsets",
+    "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets",
+    "/apis/workload.serving.volcano.sh/v1alpha1/modelservings",
+    "/apis/ray.io/v1/rayclusters",
+)
+
+
 def test_a_snapshot_lists_nodes_before_pods_and_pods_before_their_groups(cluster: LiveCluster, fake: FakeApi) -> None:
     group = {"metadata": {"name": "g", "namespace": "team"}, "spec": {"minMember": 1}}
     budget = {"metadata": {"name": "b", "namespace": "team"}}
     job = {"metadata": {"name": "j", "namespace": "team"}}
-    fake.answer(page(node("n1")), page(pod("p", "n1")), page(group), page(budget), page(job), page())
+    owners = [page({"metadata": {"name": f"o{i}", "namespace": "team"}}) for i in range(5)]
+    fake.answer(page(node("n1")), page(pod("p", "n1")), page(group), page(budget), page(job), *owners, page())
     objects = list(cluster.list_objects())
-    assert names(objects) == ["n1", "p", "g", "b", "j"]
+    assert names(objects) == ["n1", "p", "g", "b", "j", "o0", "o1", "o2", "o3", "o4"]
     assert [type(o) for o in objects] == [
         wire.Node,
         wire.Pod,
         wire.PodGroup,
         wire.PodDisruptionBudget,
         wire.VolcanoJob,
+        owners_wire.BatchJob,
+        owners_wire.JobSet,
+        owners_wire.LeaderWorkerSet,
+        owners_wire.ModelServing,
+        owners_wire.RayCluster,
     ]
     assert [s.path for s in fake.seen] == [
         "/api/v1/nodes",
         "/api/v1/pods",
         "/apis/scheduling.volcano.sh/v1beta1/podgroups",
         "/apis/policy/v1/poddisruptionbudgets",
-        "/apis/batch.volcano.sh/v1alpha1/jobs",
+        *OWNER_PATHS,
         "/apis/scheduling.volcano.sh/v1beta1/queues",
         "/api/v1/namespaces",
         "/api/v1/persistentvolumeclaims",
@@ -163,9 +180,26 @@ def test_a_finished_pod_may_outlive_its_node(cluster: LiveCluster, fake: FakeApi
     assert [s.path for s in fake.seen].count("/api/v1/nodes") == 1
 
 
-def test_a_vcjob_that_is_not_installed_yields_nothing(cluster: LiveCluster, fake: FakeApi) -> None:
-    fake.answer(page(), page(), page(), NOT_SERVED)
+def test_controllers_that_are_not_installed_yield_nothing(cluster: LiveCluster, fake: FakeApi) -> None:
+    fake.answer(page(), page(), page(), page(), *([NOT_SERVED] * len(OWNER_PATHS)))
     assert list(cluster.list_objects()) == []
+    assert [s.path for s in fake.seen][4 : 4 + len(OWNER_PATHS)] == list(OWNER_PATHS)
+
+
+def test_what_is_not_installed_needs_no_permission(cluster: LiveCluster, fake: FakeApi) -> None:
+    """An API server refuses to list an unknown kind before it says that there is none."""
+    denied = refusal(403, "rayclusters.ray.io is forbidden", "Forbidden")
+    fake.answer(page(), page(), page(), page(), *[page()] * 5, denied, NOT_SERVED, page())
+    assert list(cluster.list_objects()) == []
+    assert "/apis/ray.io/v1" in [s.path for s in fake.seen]
+
+
+def test_what_is_installed_does(cluster: LiveCluster, fake: FakeApi) -> None:
+    denied = refusal(403, "rayclusters.ray.io is forbidden", "Forbidden")
+    served = Reply(200, b'{"kind":"APIResourceList","resources":[]}')
+    fake.answer(page(), page(), page(), page(), *[page()] * 5, denied, served)
+    with pytest.raises(Forbidden, match=r"not allowed to list rayclusters\.ray\.io"):
+        list(cluster.list_objects())
 
 
 def test_a_cluster_without_volcano_is_an_error(cluster: LiveCluster, fake: FakeApi) -> None:

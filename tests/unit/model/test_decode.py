@@ -357,6 +357,17 @@ def test_what_a_budget_is() -> None:
     assert not found.selects(decode_pod(pod(meta={"labels": {"a": "2"}})))
 
 
+def test_what_a_budget_demands_and_why_its_controller_failed() -> None:
+    failure = {"type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed", "message": "no such owner"}
+    fine = {"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": ""}
+    status = {"expectedPods": 4, "conditions": [failure]}
+    (found,) = build_snapshot([convert(wire.PodDisruptionBudget, status=status, maxUnavailable="25%")]).budgets
+    assert (found.key, found.min_available, found.max_unavailable) == (("t", "x"), None, "25%")
+    assert (found.expected_pods, found.sync_failure) == (4, "no such owner")
+    (found,) = build_snapshot([convert(wire.PodDisruptionBudget, status={"conditions": [fine]}, minAvailable=2)]).budgets
+    assert (found.min_available, found.sync_failure) == (2, "")
+
+
 def test_a_budget_without_selector_selects_nothing_and_an_empty_one_everything() -> None:
     (none,) = build_snapshot([convert(wire.PodDisruptionBudget)]).budgets
     (every,) = build_snapshot([convert(wire.PodDisruptionBudget, selector={})]).budgets

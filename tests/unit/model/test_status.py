@@ -6,6 +6,7 @@ from fractions import Fraction
 import msgspec
 import pytest
 
+from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.cluster import Owner
 from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
 from repack_gitops.model.run import Condition, RunStatus
@@ -83,6 +84,13 @@ def test_the_summary_holds_the_plan_in_numbers() -> None:
         "movedCardCount": 5,
         "resolvedScope": {"podGroupCount": 7, "nodeCount": 6},
     }
+
+
+def test_every_budget_that_selects_a_moved_pod_is_listed() -> None:
+    waits = BudgetForecast("demo", "web", 4, 3, 1, BudgetVerdict.WAITS, "runs dry at step 2", "n1")
+    (found,) = plan_status(evaluation(disruption_budgets=(waits,))).disruption_budgets
+    assert (found.namespace, found.name, found.allowed, found.needed) == ("demo", "web", 1, 3)
+    assert (found.verdict, found.message) == ("Waits", "runs dry at step 2")
 
 
 def test_staying_nodes_are_grouped_largest_first_and_their_names_are_capped() -> None:

@@ -12,13 +12,14 @@ from repack_gitops.planner.candidacy import Candidacy, budget_of, idle_amounts, 
 from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.quota_rules import quota_rules
 from repack_gitops.planner.scope import ScopeFilter
 from tests.unit.planner.naive_relations import admits
 
 
-def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> int:
+def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> int:
     """Return the size of the largest set of candidates that can be emptied together within the budget."""
-    search = _Search(snapshot, spec)
+    search = _Search(snapshot, spec, options or PlannerOptions())
     for size in range(len(search.candidates), 0, -1):
         if any(search.possible(frozenset(chosen)) for chosen in combinations(search.candidates, size)):
             return size
@@ -26,12 +27,13 @@ def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> int:
 
 
 class _Search:
-    def __init__(self, snapshot: ClusterSnapshot, spec: RunTemplateSpec) -> None:
-        self._snapshot, self._budget = snapshot, budget_of(spec, PlannerOptions())
+    def __init__(self, snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions) -> None:
+        self._snapshot, self._budget = snapshot, budget_of(spec, options)
         resource = spec.goals[0].resource
         scope = ScopeFilter(spec.scope)
-        self._movability = Movability(snapshot, scope, PlannerOptions())
-        candidacy = Candidacy(resource, scope, self._movability, PlannerOptions())
+        self._movability = Movability(snapshot, scope, options)
+        self._quota_rules = quota_rules(snapshot, self._movability, options)
+        candidacy = Candidacy(resource, scope, self._movability, options)
         providing = [n for n in snapshot.nodes if n.allocatable.get(resource)]
         self._victims = {n.name: [p for p in snapshot.pods_by_node[n.name] if p.requests.get(resource)] for n in providing}
         self.candidates = [
@@ -53,6 +55,9 @@ class _Search:
         if self._budget.pod_groups is not None and len(groups) > self._budget.pod_groups:
             return False
         if self._budget.cards is not None and cards > self._budget.cards:
+            return False
+        drawn = [quota for p in victims for rule in self._quota_rules for quota in rule(p)]
+        if any(drawn.count(quota) > quota.limit for quota in drawn):
             return False
         idle = idle_amounts(self._snapshot)
         ports = {n: [x for p in pods for x in p.constraints.host_ports] for n, pods in room_holders(self._snapshot).items()}

@@ -16,6 +16,7 @@ from repack_gitops.planner.candidacy import Candidacy, receives_at_all
 from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
+from repack_gitops.planner.quota_rules import quota_rules
 from repack_gitops.planner.scope import ScopeFilter
 from tests.unit.planner.naive_relations import admits
 
@@ -30,12 +31,14 @@ class Reference:
 
     snapshot: ClusterSnapshot
     spec: RunTemplateSpec
+    options: PlannerOptions = PlannerOptions()  # noqa: RUF009
     emptied: list[str] = field(default_factory=list)
     moves: Moves = field(default_factory=list)
     #: Candidates of some round whose victims fit, though not the way greedy preference places them.
     rescued: set[str] = field(default_factory=set)
     #: Of these, the ones whose turn came.
     rescued_commits: int = 0
+    options: PlannerOptions = field(default_factory=PlannerOptions)
 
     def __post_init__(self) -> None:
         self.resource = self.spec.goals[0].resource
@@ -44,8 +47,9 @@ class Reference:
             name: [p for p in self.snapshot.pods if p.node == name and p.active and p.requests.get(self.resource)]
             for name in self.nodes
         }
-        scope, options = ScopeFilter(self.spec.scope), PlannerOptions()
+        scope, options = ScopeFilter(self.spec.scope), self.options
         self.movability = Movability(self.snapshot, scope, options)
+        self.quota_rules = quota_rules(self.snapshot, self.movability, options)
         candidacy = Candidacy(self.resource, scope, self.movability, options)
         self.candidates = [
             name
@@ -138,6 +142,11 @@ class Reference:
     def footprint(self, key: Key) -> int:
         return self.cards([p for p in self.members(key) if p.active and p.node])
 
+    def over_quota(self, name: str) -> bool:
+        pods = [p for n in (*self.emptied, name) for p in self.users[n]]
+        drawn = [quota for p in pods for rule in self.quota_rules for quota in rule(p)]
+        return any(drawn.count(quota) > quota.limit for quota in drawn)
+
     def over_budget(self, name: str) -> bool:
         limits = self.spec.max_per_run
         if limits is None:
@@ -203,7 +212,7 @@ class Reference:
         left = [n for n in self.candidates if n not in self.emptied and n not in self.given_up and n not in self.receivers()]
         feasible = []
         for name in left:
-            if self.over_budget(name) or self.first_placement(name) is None:
+            if self.over_budget(name) or self.over_quota(name) or self.first_placement(name) is None:
                 self.given_up.add(name)
             else:
                 feasible.append(name)

@@ -54,9 +54,9 @@ def replay_fits(snapshot: ClusterSnapshot, evaluation: Evaluation) -> bool:
 
 
 def _fits(pod: Pod, allocatable: object, residents: list[Pod]) -> bool:
-    for name, amount in pod.template.items():
-        taken = sum(p.requests.get(name, 0) for p in residents)
-        if amount > 0 and taken + amount > dict(allocatable).get(name, 0):  # type: ignore[call-overload]
+    for name in {"cpu", "memory", *pod.template}:
+        taken, amount = sum(p.requests.get(name, 0) for p in residents), pod.template.get(name, 0)
+        if taken + amount > dict(allocatable).get(name, 0):  # type: ignore[call-overload]
             return False
     held = [port for p in residents for port in p.constraints.host_ports]
     return not any(w.conflicts(h) for w in pod.constraints.host_ports for h in held)

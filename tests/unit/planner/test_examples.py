@@ -70,7 +70,7 @@ class TestFiles:
             "kind": "List",
             "metadata": {"resourceVersion": ""},
         }
-        order = ["Node", "Pod", "PodGroup", "PodDisruptionBudget", "Job"]
+        order = ["Node", "Pod", "PodGroup", "PodDisruptionBudget", "Job", "ModelServing"]
         keys = [(order.index(i["kind"]), i["metadata"].get("namespace", ""), i["metadata"]["name"]) for i in document["items"]]
         assert keys == sorted(keys)
         assert len(set(keys)) == len(keys)
@@ -159,6 +159,7 @@ class TestGpuFleet:
         assert {r.code for r in evaluation.stays.values()} == {
             Code.CASCADING_POLICY,
             Code.DAEMON_SET,
+            Code.DISRUPTION_BUDGET_FORBIDS,
             Code.NODE_NOT_READY,
             Code.NO_RECEIVER,
             Code.OTHER_SCHEDULER,

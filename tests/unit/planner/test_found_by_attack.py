@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from repack_gitops.model.cluster import JobPolicy, PodDisruptionBudget, VolcanoJob
-from repack_gitops.model.labels import LabelSelector
-from repack_gitops.model.plan import Code, PodMove, Verdict
+from repack_gitops.model.cluster import JobPolicy, VolcanoJob
+from repack_gitops.model.plan import Code, Verdict
 from repack_gitops.model.run import PodGroupScope, PodGroupSet, Scope, Selector
 from repack_gitops.planner import evaluate
-from repack_gitops.planner.verify import verify
-from repack_gitops.planner.warnings import disruption_budgets
 from tests.unit.planner.build import cluster, layout, node, pod, spec
 
 
@@ -60,19 +57,6 @@ def test_groups_that_are_deleted_or_bound_to_a_topology_do_not_move(change: dict
     base = layout([4, 2])
     groups = {key: replace(group, **change) for key, group in base.pod_groups.items()}  # type: ignore[arg-type]
     assert {r.code for r in evaluate(replace(base, pod_groups=groups), spec()).stays.values()} == {code}
-
-
-def test_budgets_that_allow_less_than_the_plan_needs_are_named() -> None:
-
-    base = layout([4, 2])
-    budget = PodDisruptionBudget("team", "keep", LabelSelector(), 0, 2, 2, "IfHealthyBudget", observed=True)
-    snapshot = replace(base, budgets=(budget,))
-    found = evaluate(snapshot, spec())
-    assert [w for w in found.warnings if "team/keep allows 0 disruptions now, the plan moves 1" in w]
-    assert verify(snapshot, spec(), found) == ()
-    enough = replace(base, budgets=(replace(budget, disruptions_allowed=1),))
-    assert list(disruption_budgets(enough, found.moves)) == []
-    assert isinstance(found.moves[0], PodMove)
 
 
 def test_a_scope_that_matches_no_group_is_said() -> None:

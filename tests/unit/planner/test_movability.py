@@ -9,7 +9,7 @@ import pytest
 from repack_gitops.model.cluster import ClusterSnapshot, JobPolicy, Owner, Pod, VolcanoJob
 from repack_gitops.model.plan import Code
 from repack_gitops.planner import Envelope, PlannerOptions
-from repack_gitops.planner.movability import RECREATING
+from repack_gitops.planner.cascade.cascades import ONE_FOR_ONE
 from tests.unit.planner.build import cluster, node, plan, pod, spec, without_groups
 
 
@@ -41,7 +41,7 @@ def test_the_subject_moves_unless_something_forbids_it() -> None:
         ({"pod_group": None}, Code.NO_POD_GROUP),
         ({"owner": None}, Code.NO_CONTROLLER),
         ({"owner": Owner("postgresql.cnpg.io/v1", "Cluster", "db")}, Code.UNKNOWN_CONTROLLER),
-        ({"owner": Owner("batch/v1", "Job", "once")}, Code.UNKNOWN_CONTROLLER),
+        ({"owner": Owner("batch/v1", "Job", "once")}, Code.OWNER_NOT_FOUND),
         ({"owner": Owner("v1", "Node", "a")}, Code.UNKNOWN_CONTROLLER),
         ({"unsupported": ("topologySpreadConstraints",)}, Code.UNSUPPORTED_CONSTRAINT),
     ],
@@ -49,7 +49,7 @@ def test_the_subject_moves_unless_something_forbids_it() -> None:
 def test_pod_that_may_not_move(changes: dict[str, object], code: Code) -> None:
     snapshot = with_other(replace(SUBJECT, **changes))  # type: ignore[arg-type]
     assert why(snapshot) is code
-    assert "team/subject" in plan(snapshot).stays["a"].detail or code is Code.UNKNOWN_CONTROLLER
+    assert "team/" in plan(snapshot).stays["a"].detail or code is Code.UNKNOWN_CONTROLLER
 
 
 def test_pod_group_that_is_not_in_the_snapshot() -> None:
@@ -90,7 +90,7 @@ def test_scheduler_names_are_an_option() -> None:
     assert why(snapshot, PlannerOptions(scheduler_names=frozenset({"volcano", "volcano-2"}))) is None
 
 
-@pytest.mark.parametrize(("group", "kind"), sorted(RECREATING))
+@pytest.mark.parametrize(("group", "kind"), sorted(ONE_FOR_ONE))
 def test_controllers_that_recreate(group: str, kind: str) -> None:
     api_version = f"{group}/v1" if group else "v1"
     assert why(with_other(replace(SUBJECT, owner=Owner(api_version, kind, "w")))) is None
@@ -130,14 +130,17 @@ def test_pods_that_never_matter(bystander: Pod) -> None:
 
 
 class TestVolcanoJobPolicies:
-    """A VCJob whose policies react to an eviction is left alone (rows 56, 58 and 59 of the known faults)."""
+    """A VCJob whose policies end it or restart others is left alone (rows 56, 58 and 59 of the known faults)."""
+
+    SECOND = replace(SUBJECT, name="second", node="b", uid="uid-second")
 
     def job(self, *policies: JobPolicy, tasks: dict[str, tuple[JobPolicy, ...]] | None = None) -> ClusterSnapshot:
         jobs = {
             ("team", name): VolcanoJob("team", name, policies if name == "subject" else (), tasks or {}, 3, 0)
             for name in ("subject", "other")
         }
-        return with_other(SUBJECT, volcano_jobs=jobs)
+        pods = [SUBJECT, self.SECOND, pod("other", "b", 4)]
+        return cluster([node("a"), node("b")], pods, volcano_jobs=jobs)
 
     @pytest.mark.parametrize("action", ["AbortJob", "TerminateJob", "CompleteJob"])
     @pytest.mark.parametrize("event", ["PodEvicted", "PodFailed", "TaskFailed", "Unknown", "JobUnknown", "*"])
@@ -165,8 +168,7 @@ class TestVolcanoJobPolicies:
     def test_the_reason_names_what_reacts(self) -> None:
         policies = (JobPolicy(frozenset({"PodFailed", "PodEvicted"}), "RestartJob"), JobPolicy(frozenset({"*"}), "RestartTask"))
         assert plan(self.job(*policies)).stays["a"].detail == (
-            "Job.batch.volcano.sh team/subject would restart more than the pod: "
-            "* -> RestartTask, PodEvicted/PodFailed -> RestartJob"
+            "Job.batch.volcano.sh team/subject would restart 2 pods: * -> RestartTask, PodEvicted/PodFailed -> RestartJob"
         )
 
     def test_other_events_do_not(self) -> None:

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from repack_gitops.model.cluster import Constraints, Node, NodeGroupAffinity, Taint, Toleration
-from repack_gitops.model.decode_storage import ZONE_LABELS
 from repack_gitops.model.node_terms import NodeRequirement, NodeTerm
+from repack_gitops.model.storage import ZONE_LABELS
 from repack_gitops.planner.feasibility.static import NodeDemands, static_reason
 from repack_gitops.planner.feasibility.volume_binding import VolumeDemands
 from repack_gitops.planner.node_profiles import NodeProfiles

@@ -47,19 +47,16 @@ class TestOneReceiver:
         assert moves({**ASKED, "example.com/ib": 1_000}, {**ROOM, "example.com/ib": 1_000})
 
     def test_only_what_is_asked_for_matters(self) -> None:
-        """The node's other devices are overdrawn; a pod that asks for none does not care (row 107)."""
-        overdrawn = {"requests": {GPU: 4_000, "cpu": 1_000, "pods": 1_000, "example.com/ib": 2_000}}
-        room = {**ROOM, "example.com/ib": 1_000}
-        assert moves(ASKED, room, **overdrawn)
-        assert not moves({**ASKED, "example.com/ib": 1_000}, room, **overdrawn)
+        """The node is out of huge pages, even overdrawn; a pod that asks for none does not care (row 107)."""
+        overdrawn = {"requests": {GPU: 4_000, "cpu": 1_000, "pods": 1_000, "hugepages-2Mi": GIB}}
+        assert moves(ASKED, ROOM, **overdrawn)
+        assert not moves({**ASKED, "hugepages-2Mi": 1}, ROOM, **overdrawn)
 
-    @pytest.mark.parametrize("name", ["cpu", "memory"])
-    def test_cpu_and_memory_always_matter(self, name: str) -> None:
-        """Volcano compares them even for a pod that asks for none: an overdrawn node takes nobody."""
-        asked = {GPU: 1_000, "pods": 1_000}
-        held = {GPU: 4_000, "pods": 1_000, name: ROOM[name] + 1}
-        assert not moves(asked, ROOM, requests=held)
-        assert moves(asked, ROOM, requests={**held, name: ROOM[name]})
+    def test_volcano_compares_cpu_and_memory_whether_asked_for_or_not(self) -> None:
+        full = {"requests": {GPU: 4_000, "cpu": 1_000, "pods": 1_000, "memory": ROOM["memory"]}}
+        overdrawn = {"requests": {**full["requests"], "memory": ROOM["memory"] + 1}}
+        assert moves(ASKED, ROOM, **full)
+        assert not moves(ASKED, ROOM, **overdrawn)
 
     def test_idle_below_zero_never_fits(self) -> None:
         """Its device plugin now reports 2 cards while 4 are in use."""
@@ -161,8 +158,9 @@ class TestReason:
         assert str(reason) == f"NodeResourcesFit: {GPU}: needs 2, idle 1"
         assert node_resources_fit.why_not({"cpu": 500}, {"cpu": 500}) is None
 
-    def test_shows_nothing_idle_as_zero(self) -> None:
-        assert "idle 0" in str(node_resources_fit.why_not({"cpu": 500}, {"cpu": -500}))
+    def test_shows_what_is_overcommitted(self) -> None:
+        assert "needs 500m, idle 0" in str(node_resources_fit.why_not({"cpu": 500}, {"cpu": 0}))
+        assert "needs 0, overcommitted by 500m" in str(node_resources_fit.why_not({GPU: 1000}, {GPU: 1000, "cpu": -500}))
 
     def test_a_nodes_reason_counts_what_its_receivers_lack(self) -> None:
         nodes = [node("a"), node("b", allocatable={**ROOM, "cpu": 1_000}), node("c"), node("d", unschedulable=True), node("e")]

@@ -8,8 +8,19 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import Code, Disruption, Fragmentation, GroupImpact, PodMove, Reason, Step, Verdict
+from repack_gitops.model.plan import (
+    Code,
+    Disruption,
+    Fragmentation,
+    GroupImpact,
+    PodMove,
+    Reason,
+    Step,
+    Verdict,
+    WorkloadRestart,
+)
 from tests.unit.report.build import JOB, KINDS, Case, node, plan, pod, random_cluster, snapshot
 
 
@@ -29,6 +40,18 @@ def three_nodes() -> Case:
         case.snapshot,
         replace(case.evaluation, before=Fragmentation(3, 3, 2, exact=True), after=Fragmentation(3, 2, 2, exact=True)),
     )
+
+
+@cache
+def cascading() -> Case:
+    """Return the same with moves that restart other pods, and one that leaves a job without a retry."""
+    case, (batch, serving) = three_nodes(), (KINDS[3], KINDS[1])
+    restarts = (
+        WorkloadRestart("serving", replace(serving, name="chat-1"), "Group", 1, 4, 3),
+        WorkloadRestart("team-a", replace(batch, name="batch-eval-1"), "Job", 2, 8, 6, retries_left=0),
+        WorkloadRestart("team-a", Owner("batch/v1", "Job", "nightly"), "Pod", 1, 1, 0, retries_left=5),
+    )
+    return replace(case, evaluation=replace(case.evaluation, restarts=restarts))
 
 
 @cache
@@ -73,12 +96,36 @@ def readme_example() -> Case:
     return plan(snapshot(nodes, pods), slack=3)
 
 
+BUDGETS = (
+    BudgetForecast("serving", "chat", 3, 3, 4, BudgetVerdict.ENOUGH, "it allows all of them now"),
+    BudgetForecast(
+        "serving",
+        "embeddings",
+        4,
+        3,
+        1,
+        BudgetVerdict.WAITS,
+        "runs dry at step 2 (node ascend-node-13); the rest wait until replacements are Ready",
+        "ascend-node-13",
+    ),
+    BudgetForecast(
+        "team-b",
+        "batch-eval",
+        1,
+        0,
+        0,
+        BudgetVerdict.EXEMPT,
+        "the pods of the plan that it selects do not run or are not Ready, and go free of charge",
+    ),
+)
+
+
 @cache
 def sixty_nodes() -> Case:
     """Return the largest cluster that is drawn node by node."""
     found = plan(random_cluster(60), most=14, slack=1)
     warning = "2 candidate node(s) are cordoned; freeing them gives no room until they are uncordoned"
-    return Case(found.snapshot, replace(found.evaluation, warnings=(warning,)))
+    return Case(found.snapshot, replace(found.evaluation, warnings=(warning,), disruption_budgets=BUDGETS))
 
 
 @cache
@@ -146,6 +193,9 @@ def renamed(case: Case, text: str) -> Case:
         impacts=tuple(replace(i, key=(i.key[0] + text, i.key[1] + text), owner=owner(i.owner)) for i in e.impacts),
         stays={name + text: Reason(r.code, r.detail + text) for name, r in e.stays.items()},
         warnings=(text, f"a warning {text}"),
+        disruption_budgets=tuple(
+            replace(b, namespace=b.namespace + text, name=b.name + text, message=b.message + text) for b in BUDGETS
+        ),
     )
     nodes = tuple(replace(n, name=n.name + text) for n in case.snapshot.nodes)
     pods = tuple(

@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "report"
 CASES: dict[str, Callable[[], Case]] = {
     "3-nodes": cases.three_nodes,
+    "cascades": cases.cascading,
     "60-nodes": cases.sixty_nodes,
     "4000-nodes": cases.four_thousand_nodes,
     "compact": cases.compact,
@@ -76,6 +77,7 @@ EXPECTED = {
         for name in ("compact", "insufficient")
         for file in ("table-80.txt", "layout.svg", "status.json")
     },
+    **{("cascades", file): FILES[file] for file in ("table-80.txt", "plan.md", "status.json")},
     **EXTRA,
 }
 

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from repack_gitops.report.evaluation import evaluation_markdown
 from repack_gitops.report.machine_block import SCHEMA, machine_block, read_machine_block
 from repack_gitops.report.markdown import SMALLEST_LIMIT, plan_markdown, pull_request_body, pull_request_title
 from tests.unit.report import build, cases, documents
@@ -167,3 +168,27 @@ def test_the_same_facts_give_the_same_bytes() -> None:
     first, second = (documents.facts(build.plan(build.random_cluster(40))) for _ in range(2))
     assert pull_request_body(first) == pull_request_body(second)
     assert plan_markdown(first) == plan_markdown(second)
+
+
+def test_budgets_are_a_table_and_what_holds_the_plan_up_comes_first() -> None:
+    text = plan_markdown(documents.facts(cases.sixty_nodes()))
+    assert "1 of 3 PodDisruptionBudgets allows less than the plan needs now." in text
+    assert text.index("`serving/embeddings`") < text.index("`serving/chat`")
+
+
+def test_a_pull_request_with_thousands_of_budgets_names_the_worst_and_where_the_rest_is() -> None:
+    case = cases.sixty_nodes()
+    many = tuple(replace(cases.BUDGETS[0], name=f"b{i:04}") for i in range(3_000))
+    crowded = build.Case(case.snapshot, replace(case.evaluation, disruption_budgets=(*many, cases.BUDGETS[1])))
+    body = pull_request_body(documents.facts(crowded))
+    assert len(body) <= 58_000
+    assert "`serving/embeddings`" in body
+    assert "And 2,981 PodDisruptionBudgets more in plan.md." in body
+    assert "`serving/b2999`" in plan_markdown(documents.facts(crowded))
+
+
+def test_an_evaluation_by_itself_shows_its_budgets() -> None:
+    facts = documents.facts(cases.sixty_nodes())
+    assert "## PodDisruptionBudgets" in evaluation_markdown(facts.evaluation, facts.spec)
+    without = documents.facts(cases.three_nodes())
+    assert "PodDisruptionBudget" not in evaluation_markdown(without.evaluation, without.spec)

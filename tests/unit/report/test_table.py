@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.plan import Code
 from repack_gitops.report.table import plan_table
 from tests.unit.report import build, cases, documents
@@ -87,3 +89,37 @@ def test_advice_follows_the_reasons() -> None:
 def test_a_reached_optimum_needs_no_advice() -> None:
     assert "To free more nodes" not in show(cases.twelve_nodes())
     assert "To free more nodes" in show(cases.sixty_nodes())
+
+
+def with_budgets(*budgets: BudgetForecast) -> build.Case:
+    case = cases.three_nodes()
+    return build.Case(case.snapshot, replace(case.evaluation, disruption_budgets=budgets))
+
+
+ENOUGH = BudgetForecast("serving", "chat", 1, 1, 2, BudgetVerdict.ENOUGH, "it allows all of them now")
+
+
+def test_budgets_that_allow_the_plan_are_a_short_section() -> None:
+    text = show(with_budgets(ENOUGH))
+    assert "Every PodDisruptionBudget concerned allows what the plan needs now." in text
+    assert "serving/chat" in text
+    assert "it allows all of them now" not in text
+
+
+def test_budgets_that_hold_the_plan_up_come_first_with_the_reason() -> None:
+    held = [replace(ENOUGH, name=v.value.lower(), verdict=v, message=f"because {v.value}") for v in BudgetVerdict]
+    text = show(with_budgets(*held))
+    assert "3 of 5 PodDisruptionBudgets allow less than the plan needs now." in text
+    order = [text.index(f"serving/{v}") for v in ("never", "stale", "waits", "enough", "exempt")]
+    assert order == sorted(order)
+    assert [v.value for v in BudgetVerdict if f"because {v.value}" in text] == ["Waits", "Stale", "Never"]
+
+
+def test_many_budgets_are_cut() -> None:
+    text = show(with_budgets(*(replace(ENOUGH, name=f"b{i:02}") for i in range(20))))
+    assert "and 10 more PodDisruptionBudgets" in text
+    assert "serving/b10" not in text
+
+
+def test_no_budgets_no_section() -> None:
+    assert "PodDisruptionBudget" not in show(cases.three_nodes())

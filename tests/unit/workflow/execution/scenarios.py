@@ -32,8 +32,10 @@ from repack_gitops.model.run import (
     new_run,
     run_spec,
 )
+from repack_gitops.model.safety import Safety
 from repack_gitops.model.status import dry_run_status
 from repack_gitops.planner import evaluate
+from repack_gitops.policy.history import PastMove
 from repack_gitops.policy.names import PLANNED_AT, RunPath
 from repack_gitops.workflow.books import ApprovedRun
 from repack_gitops.workflow.clock import timestamp
@@ -111,6 +113,7 @@ def policy(
     envelope: Any = "Subset",
     max_plan_age: str = "24h",
     windows: Windows | None = None,
+    safety: Safety | None = None,
     **execution: Any,
 ) -> RepackPolicy:
     """Return a policy with short timeouts."""
@@ -125,6 +128,7 @@ def policy(
             approval=Approval(envelope=envelope, max_plan_age=max_plan_age),
             execution=Execution(**settings),
             windows=windows or Windows(),
+            safety=safety or Safety(),
         ),
     )
 
@@ -138,6 +142,7 @@ class Bed:
     options: dict[str, Any] = field(default_factory=dict)
     guardrails: Guardrails | None = None
     wait_seconds: float = 300.0
+    past: Callable[[datetime], frozenset[PastMove]] = lambda _: frozenset()
     approved: ApprovedRun | None = None
     said: list[str] = field(default_factory=list)
     stopping: bool = False
@@ -164,7 +169,7 @@ class Bed:
         rules = policy(self.spec, **self.options)
         eviction = self.spec.eviction
         grace = eviction.grace_period_seconds if eviction else None
-        return Assignment(approved, rules, self.guardrails, settings_of(rules, grace), self.wait_seconds)
+        return Assignment(approved, rules, self.guardrails, settings_of(rules, grace), self.wait_seconds, self.past)
 
     def process(self) -> FakeCluster:
         """Return another process's cluster port."""

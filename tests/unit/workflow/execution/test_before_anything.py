@@ -12,6 +12,9 @@ from repack_gitops.errors import ClusterUnavailable, InvalidInput, Refused, TryA
 from repack_gitops.kube.interface import Conflict
 from repack_gitops.model.policy import Caps, Guardrails, GuardrailsSpec, PolicyMetadata, Window, Windows
 from repack_gitops.model.run import Goal, RunTemplateSpec
+from repack_gitops.model.safeguards import pod_group_workload
+from repack_gitops.model.safety import Safety, SafetyGuardrail
+from repack_gitops.policy.history import PastMove
 from repack_gitops.workflow.execution.lock import LAST_FINISH
 from tests.unit.workflow.execution.fakes import answer, fail
 from tests.unit.workflow.execution.scenarios import (
@@ -262,3 +265,56 @@ def test_run_deleted_while_it_is_created() -> None:
     port.script("create_run", answer(Conflict("it exists")))
     with pytest.raises(TryAgain, match="deleted"):
         made.execute(port)
+
+
+# ---- safety options hold for the live re-plan, at its own moment ----
+def test_a_pod_that_is_too_young_when_it_is_executed_stays() -> None:
+    """Approved without the option, which came later; ages count from the executor's clock."""
+    made = one_node(safety=Safety(min_pod_age="30d"))
+    refused(made, "PlanDrifted", "nothing of it is left")
+    made = one_node(safety=Safety(min_pod_age="1h"))
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_row_124_a_workload_moved_since_the_approval_rests() -> None:
+    made = one_node(safety=Safety(recently_moved="1h"))
+    ended = made.clock.now() - timedelta(minutes=10)
+    made.past = lambda _: frozenset({PastMove(pod_group_workload("team", "pg-a"), ended)})
+    refused(made, "PlanDrifted", "nothing of it is left")
+
+
+def test_row_124_a_workload_that_rested_long_enough_moves() -> None:
+    made = one_node(safety=Safety(recently_moved="1h"))
+    ended = made.clock.now() - timedelta(minutes=70)
+    made.past = lambda _: frozenset({PastMove(pod_group_workload("team", "pg-a"), ended)})
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_the_history_is_not_read_unless_somebody_asks() -> None:
+    made = one_node()
+
+    def past(_: object) -> frozenset[PastMove]:
+        raise AssertionError
+
+    made.past = past
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_a_history_that_cannot_be_read_stops_the_run() -> None:
+    made = one_node()
+    made.guardrails = guardrails(safety=SafetyGuardrail(recently_moved="1h"))
+
+    def past(_: object) -> frozenset[PastMove]:
+        raise InvalidInput("runs/gpu/x/result.yaml:1:1: is empty", hint="Write it.")
+
+    made.past = past
+    refused(made, "PreflightFailed", "what past runs moved is not known", "runs/gpu/x/result.yaml:1:1: is empty")
+
+
+def test_guardrails_alone_cap_the_pods_of_a_namespace() -> None:
+    made = several()
+    made.guardrails = guardrails(safety=SafetyGuardrail(max_pods_per_namespace=1))
+    made.approve()
+    port = made.process()
+    made.execute(port)
+    assert len(made.world.accepted) == 1

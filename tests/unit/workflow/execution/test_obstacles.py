@@ -81,9 +81,14 @@ def test_dry_runs_do_not_add_up() -> None:
 
 
 def test_two_budgets_select_one_pod() -> None:
+    """The second comes after the plan; had it been there before, the new plan would leave the pod where it is."""
     made = one_node()
-    made.world.budgets = [Budget(n, {"app": "a"}, expected=1, max_unavailable=1) for n in ("one", "two")]
     port = made.process()
+
+    def add_budgets() -> None:
+        made.world.budgets = [Budget(n, {"app": "a"}, expected=1, max_unavailable=1) for n in ("one", "two")]
+
+    port.script("dry_run", meanwhile(add_budgets))
     assert reason(made.execute(port)) == "EvictionFailed"
     assert "more than one PodDisruptionBudget" in status_of(made.world).message
     assert not port.named("evict")
@@ -129,6 +134,22 @@ def test_unhealthy_pod_needs_no_budget_while_enough_are_healthy() -> None:
     made.world.pods[("team", "web-x1")] = replace(broken, status=replace(broken.status, conditions=None))
     made.world.budgets = [Budget("web", {"app": "web"}, expected=2, max_unavailable=1)]
     assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_p07_a_victim_whose_containers_do_not_run_yet_needs_no_budget() -> None:
+    made = one_node()
+    waiting = made.world.pods[("team", "a-0")]
+    made.world.pods[("team", "a-0")] = replace(waiting, status=replace(waiting.status, phase="Pending", conditions=None))
+    made.world.budgets = [Budget("a", {"app": "a"}, expected=1, max_unavailable=0)]
+    assert reason(made.execute()) == "ExecutionCompleted"
+
+
+def test_p01_a_pod_under_two_budgets_is_left_alone_from_the_start() -> None:
+    made = one_node()
+    made.world.budgets = [Budget(n, {"app": "a"}, expected=1, max_unavailable=1) for n in ("one", "two")]
+    port = made.process()
+    assert reason(made.execute(port)) == "PlanDrifted"
+    assert not port.named("evict", "dry_run")
 
 
 @pytest.mark.parametrize("passing", [TransientRefusal("HTTP 500: etcd"), Throttled("too many requests", 3), WEBHOOK])

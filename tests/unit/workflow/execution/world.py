@@ -121,6 +121,17 @@ class World:
         pod = self.pods[(namespace, name)]
         self._store("MODIFIED", replace(pod, status=replace(pod.status, phase="Succeeded", conditions=None)))
 
+    def annotate(self, name: str, annotation: str, value: str, namespace: str = "team") -> None:
+        """Let somebody annotate a pod."""
+        pod = self.pods[(namespace, name)]
+        meta = replace(pod.metadata, annotations={**(pod.metadata.annotations or {}), annotation: value})
+        self._store("MODIFIED", replace(pod, metadata=meta))
+
+    def annotate_node(self, name: str, annotation: str, value: str) -> None:
+        """Let somebody annotate a node."""
+        node = self.nodes[name]
+        self.nodes[name] = replace(node, metadata=replace(node.metadata, annotations={annotation: value}))
+
     def decoded(self, pod: wire.Pod) -> Pod:
         """Return the pod as the port shows it; each version is decoded once."""
         known = self._decoded.get(pod.metadata.uid)

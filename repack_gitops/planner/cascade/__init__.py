@@ -1,0 +1,1 @@
+"""What really restarts when a pod is evicted: one module per kind of controller, and what follows for a plan."""

@@ -12,6 +12,9 @@ from tests.real.agreement.runner import Observed, Round
 from tests.real.agreement.universe import VOLCANO
 from tests.real.agreement.verdict import Verdict
 
+#: What the generator must not draw, and the shrinker may run into.
+NO_CASE = "no case"
+
 
 @dataclass
 class Compared:
@@ -39,7 +42,7 @@ def compare(found: Round) -> Iterator[Compared]:
 def _compare(observed: Observed, oracle: Oracle) -> Compared:
     placed, case = observed.placed, observed.placed.case
     if placed.refused is not None:
-        return Compared(case, skipped=f"refused by the API server: {placed.refused}")
+        return Compared(case, skipped=f"{NO_CASE}: {placed.refused}")
     undecided = oracle.undecided(placed.probe_key(VOLCANO))
     if undecided:
         return Compared(case, skipped=f"not decided by us: {', '.join(sorted({u.partition('(')[0] for u in undecided}))}")

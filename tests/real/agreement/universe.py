@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tests.real.agreement.api import PATHS, Api, RefusedError, collection
@@ -20,6 +21,8 @@ SIDES = ("home", "away")
 OPEN = ("Node", "PersistentVolume", "StorageClass", "CSINode", "VolumeAttachment", "CSIDriver", "RuntimeClass", "Queue")
 #: The same inside of its namespaces.
 CLOSED = ("PodGroup", "PersistentVolumeClaim")
+#: Seconds until the volume controller has bound what belongs together.
+BINDING = 30
 #: What must exist before anything else of the case does.
 FIRST = {kind: order for order, kind in enumerate(("Queue", "StorageClass", "CSIDriver", "RuntimeClass", "Node"))}
 
@@ -68,9 +71,16 @@ class Universe:
         number = next(self._rounds)
         found = [self._place(case, slot) for slot, case in enumerate(cases)]
         self._api.each(lambda placed: self._create(placed, number), found)
-        good = [p for p in found if p.refused is None]
-        wait_for("claims to be bound", lambda: all(self._claims_bound(p) for p in good if p.case.others), 30)
+        self._await_claims([p for p in found if p.refused is None and p.case.others])
         return found
+
+    def _await_claims(self, found: Sequence[Placed]) -> None:
+        """Wait for claims to be bound; a case in which they never are is none."""
+        with suppress(TimeoutError):
+            wait_for("claims to be bound", lambda: all(map(self._claims_bound, found)), BINDING)
+        for placed in found:
+            if not self._claims_bound(placed):
+                placed.refused = "its claims are not bound"
 
     def _place(self, case: Case, slot: int) -> Placed:
         where = Place(next(self._idents), *(f"{side}-{slot}" for side in SIDES))

@@ -58,42 +58,74 @@ def selector(made: Draft) -> Object:
 
 
 def topology_spread(made: Draft) -> None:
-    """Give the probe spread constraints, and residents labels that they may count; some nodes are out by selector or taint."""
+    """Give the probe spread constraints in a crowd of pods that they count, and put some nodes out of its reach.
+
+    Only where every domain that counts holds a pod does it matter which domains count.
+    """
     rng = made.rng
-    for _ in range(rng.choice((0, 2, 4))):  # the emptier a cluster, the less there is to spread
+    for _ in range(rng.choice((1, 4, 7))):
         made.residents.append(resident(made, len(made.residents)))
+    for pod in made.residents:
+        if made.chance(0.75):
+            pod["metadata"] |= {"namespace": "@home", "labels": dict(made.probe["metadata"]["labels"])}
     constraints = {}
     for _ in range(rng.choice((1, 1, 2))):
         found = _constraint(made)
         constraints[found["topologyKey"], found["whenUnsatisfiable"]] = found
     made.probe["spec"]["topologySpreadConstraints"] = list(constraints.values())
-    if made.chance(0.3):
-        made.probe["spec"].setdefault("nodeSelector", {})[RACK] = rng.choice(("r1", "r2"))
+    closed = _close_some(made)
+    if made.chance(0.7):
+        _crowd(made.residents, [n for n in made.nodes if n["metadata"]["name"] not in closed])
+
+
+def _close_some(made: Draft) -> set[str]:
+    """Put nodes out of the probe's reach, by selector or by taint, and return their names; it may tolerate the taint."""
+    rng = made.rng
+    closed = set()
     if made.chance(0.4):
-        for node in rng.sample(made.nodes, 1):
-            node["spec"].setdefault("taints", []).append(
-                {"key": "spread", "effect": rng.choice(("NoSchedule", "PreferNoSchedule"))}
-            )
-        if made.chance(0.3):
+        rack = made.probe["spec"].setdefault("nodeSelector", {})[RACK] = rng.choice(("r1", "r2"))
+        closed |= {n["metadata"]["name"] for n in made.nodes if n["metadata"]["labels"].get(RACK) != rack}
+    if made.chance(0.6):
+        for node in rng.sample(made.nodes, rng.choice((1, 1, 2))):
+            taint = {"key": "spread", "effect": rng.choice(("NoSchedule", "NoExecute", "PreferNoSchedule"))}
+            node["spec"].setdefault("taints", []).append(taint)
+            closed.add(node["metadata"]["name"])
+        if made.chance(0.2):
             made.probe["spec"].setdefault("tolerations", []).append({"key": "spread", "operator": "Exists"})
+    return closed
+
+
+def _crowd(residents: list[Object], nodes: list[Object]) -> None:
+    """Spread what runs over ``nodes``, so that the emptiest domains are those of other nodes."""
+    if nodes:
+        for number, pod in enumerate(r for r in residents if r["spec"].get("nodeName")):
+            pod["spec"]["nodeName"] = nodes[number % len(nodes)]["metadata"]["name"]
 
 
 def _constraint(made: Draft) -> Object:
     rng = made.rng
-    must = made.chance(0.9)
+    must = made.chance(0.95)
     found: Object = {
         "topologyKey": rng.choice(SPREAD_KEYS),
-        "maxSkew": rng.choice((1, 1, 2)),
+        "maxSkew": rng.choice((1, 1, 1, 2)),
         "whenUnsatisfiable": "DoNotSchedule" if must else "ScheduleAnyway",
     }
     if made.chance(0.95):
-        found["labelSelector"] = {} if made.chance(0.25) else selector(made)
+        found["labelSelector"] = _counted(made)
         if made.chance(0.25):
             found["matchLabelKeys"] = ["version"]
-    if must and made.chance(0.35):
-        found["minDomains"] = rng.choice((1, 2, 3, 4))
-    if made.chance(0.35):
-        found["nodeAffinityPolicy"] = rng.choice(("Honor", "Ignore"))
-    if made.chance(0.35):
-        found["nodeTaintsPolicy"] = rng.choice(("Honor", "Ignore"))
+    if must and made.chance(0.4):
+        found["minDomains"] = rng.choice((1, 2, 3, 4, 5))
+    if made.chance(0.5):
+        found["nodeAffinityPolicy"] = rng.choice(("Honor", "Ignore", "Ignore"))
+    if made.chance(0.5):
+        found["nodeTaintsPolicy"] = rng.choice(("Honor", "Honor", "Ignore"))
     return found
+
+
+def _counted(made: Draft) -> Object:
+    """Return a selector, of the probe itself more often than not."""
+    own = made.probe["metadata"]["labels"]
+    if made.chance(0.3):
+        return selector(made)
+    return {"matchLabels": {"app": own["app"]}} if "app" in own and made.chance(0.6) else {}

@@ -67,7 +67,7 @@ def node_volume_limits(made: Draft) -> None:
             _use(resident, name)
     for name in made.some(names, 1):
         _use(made.probe, name)
-    if made.chance(0.2):
+    if made.chance(0.5):
         _attached(made, rng.choice(names))
 
 

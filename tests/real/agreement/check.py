@@ -61,7 +61,11 @@ class Check:
         def persists(cases: Sequence[Case]) -> list[bool]:
             return [any((v.scheduler, v.ours) in wanted for v in found.differences) for found in self._again(cases)]
 
-        return shrink(one.case, persists)
+        try:
+            return shrink(one.case, persists)
+        except Exception as error:  # the difference counts, not how small its case is
+            warnings.warn(f"the case could not be made minimal: {error!r}", stacklevel=2)
+            return one.case
 
     def _again(self, cases: Sequence[Case]) -> list[Compared]:
         return [one for found in self._rounds(cases) for one in found]

@@ -55,6 +55,11 @@ def _whole_pod_amounts(verdict: Verdict) -> bool:
     return any("resources" in pod["spec"] for pod in (verdict.case.probe, *_residents(verdict)))
 
 
+def _overhead_with_init(verdict: Verdict) -> bool:
+    pods = (verdict.case.probe, *_residents(verdict))
+    return any("runtimeClassName" in pod["spec"] and "initContainers" in pod["spec"] for pod in pods)
+
+
 def _claim_of_one_pod(verdict: Verdict) -> bool:
     claims = _others(verdict, "PersistentVolumeClaim")
     return any("ReadWriteOncePod" in claim["spec"].get("accessModes", ()) for claim in claims)
@@ -163,6 +168,15 @@ EXCEPTIONS: tuple[Documented, ...] = (
         cause=_whole_pod_amounts,
         reason="Volcano 1.14 charges the containers' sum and does not read spec.resources. kube-scheduler and the kubelet "
         "charge what the pod says as a whole, and the kubelet would turn the pod away, so we charge that too.",
+    ),
+    Documented(
+        "overhead of init containers",
+        VOLCANO,
+        ours=False,
+        code="NodeResourcesFit",
+        cause=_overhead_with_init,
+        reason="Volcano adds the pod's overhead to the sum of its containers and then takes the largest init container if that "
+        "is more; kube-scheduler and the kubelet add the overhead to whichever is more, and so do we.",
     ),
     *(
         Documented(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -64,7 +65,7 @@ class Check:
         try:
             return shrink(one.case, persists)
         except Exception as error:  # the difference counts, not how small its case is
-            warnings.warn(f"the case could not be made minimal: {error!r}", stacklevel=2)
+            print(f"seed {one.case.seed} could not be made minimal: {error!r}", file=sys.stderr)
             return one.case
 
     def _again(self, cases: Sequence[Case]) -> list[Compared]:

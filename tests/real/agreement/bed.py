@@ -9,7 +9,8 @@ from pathlib import Path
 from tests.testbed.control_plane import ControlPlane
 from tests.testbed.nodes import Object
 
-#: Nothing but what decides feasibility, and our ear after all of it.
+#: Nothing but what decides about nodes, and our ear after all of it. No plugin shares out the cluster among queues: residents
+#: that hold more than there is would make their queue overused, whatever the node.
 VOLCANO_CONF = """\
 actions: "enqueue, allocate, backfill"
 tiers:
@@ -18,7 +19,6 @@ tiers:
   - name: gang
 - plugins:
   - name: predicates
-  - name: proportion
 {more}- plugins:
   - name: extender
     arguments:

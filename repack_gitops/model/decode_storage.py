@@ -40,7 +40,7 @@ class StorageDecoder:
         self._claims: dict[tuple[str, str], PersistentVolumeClaim] = {}
         self._volumes: dict[str, PersistentVolume] = {}
         self._classes: dict[str, StorageClass] = {}
-        self._limits: dict[str, Mapping[str, int]] = {}
+        self._limits: dict[str, Mapping[str, int | None]] = {}
         self._attachments: dict[str, tuple[str, str] | None] = {}
         self._drivers: dict[str, bool] = {}
 
@@ -109,9 +109,9 @@ def _class(item: wire.StorageClass) -> StorageClass:
     )
 
 
-def _limits(item: wire.CSINode) -> Mapping[str, int]:
+def _limits(item: wire.CSINode) -> Mapping[str, int | None]:
     drivers = sorted(item.spec.drivers or (), key=lambda d: d.name)
-    return {d.name: d.allocatable.count for d in drivers if d.allocatable is not None and d.allocatable.count is not None}
+    return {d.name: d.allocatable.count if d.allocatable is not None else None for d in drivers}
 
 
 def _attachment(item: wire.VolumeAttachment) -> tuple[str, str] | None:

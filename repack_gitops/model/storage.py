@@ -81,7 +81,7 @@ class Storage:
     Attributes
     ----------
     attach_limits
-        By node and CSI driver: most volumes attached; a missing entry is no limit.
+        By node and CSI driver that runs there: most volumes attached, None where it names no limit.
     attachments
         (node, volume) that are attached now, whoever uses them.
     capacity_tracked
@@ -91,6 +91,6 @@ class Storage:
     claims: Mapping[tuple[str, str], PersistentVolumeClaim] = field(default_factory=dict)
     volumes: Mapping[str, PersistentVolume] = field(default_factory=dict)
     classes: Mapping[str, StorageClass] = field(default_factory=dict)
-    attach_limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    attach_limits: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
     attachments: tuple[tuple[str, str], ...] = ()
     capacity_tracked: frozenset[str] = frozenset()

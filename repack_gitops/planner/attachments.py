@@ -1,7 +1,7 @@
 """Volumes that CSI drivers attach, as amounts: so the search treats a driver's limit like any other resource.
 
-A volume that two pods share is counted for each pod that joins, though the driver attaches it once: that can only forbid
-too much. ``feasibility.node_volume_limits`` is exact.
+Volumes that are attached though no pod uses them count in full here, even if a pod that joins uses one: that can only
+forbid too much. ``feasibility.node_volume_limits`` is exact.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from repack_gitops.model.cluster import ClusterSnapshot, Pod
 from repack_gitops.model.quantity import MILLI
 from repack_gitops.model.storage import Storage
 from repack_gitops.planner.candidacy import room_holders
-from repack_gitops.planner.feasibility.node_volume_limits import attached, handles, left_attached
+from repack_gitops.planner.feasibility.node_volume_limits import held_by, left_attached, taken, wanted_by
 
 #: No resource of Kubernetes has a space in its name, so none that a pod asks for is taken for one of ours.
 _PREFIX = "volumes of CSI driver "
-#: More volumes than any node has, where a driver names no limit; in thousandths.
-_NO_LIMIT = 10**9 * MILLI
+#: More volumes than any node has, where a driver names no limit.
+_NO_LIMIT = 10**9
 
 
 def is_attachable(resource: str) -> bool:
@@ -30,7 +30,7 @@ def attached_amounts(pod: Pod, storage: Storage) -> tuple[tuple[str, int], ...]:
     """Return how many volumes of every driver ``pod``'s replacement attaches, in thousandths, by resource name."""
     if not pod.claims:
         return ()
-    counts = Counter(driver for driver, _ in handles(pod, storage))
+    counts = Counter(driver for driver, _ in wanted_by(pod, storage))
     return tuple(sorted((_PREFIX + driver, number * MILLI) for driver, number in counts.items()))
 
 
@@ -41,10 +41,13 @@ def attachable_amounts(snapshot: ClusterSnapshot, resources: Iterable[str]) -> d
         return {}
     storage, lingering, found = snapshot.storage, left_attached(snapshot.storage), {}
     for node, pods in room_holders(snapshot).items():
-        taken = Counter(driver for driver, _ in attached(pods, storage) | lingering.get(node, frozenset()))
+        held, left = held_by(pods, storage), lingering.get(node, frozenset())
         limits = storage.attach_limits.get(node, {})
         found[node] = {
-            name: (limits[driver] - taken[driver]) * MILLI if driver in limits else _NO_LIMIT
-            for name, driver in drivers.items()
+            name: _room(limits.get(driver, 0), taken(driver, held, left)) * MILLI for name, driver in drivers.items()
         }
     return found
+
+
+def _room(limit: int | None, used: int) -> int:
+    return _NO_LIMIT if limit is None else limit - used

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -42,6 +42,8 @@ class ControlPlane(Cluster):
         Configuration of Volcano's scheduler.
     schedule_period
         Of Volcano's scheduler, whose own default is a second; shorter makes tests quicker and races tighter.
+    flags
+        More command-line flags, by component.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class ControlPlane(Cluster):
         feature_gates: str = "",
         scheduler_conf: str = SCHEDULER_CONF,
         schedule_period: str = "200ms",
+        flags: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__(parts, folder, free_port())
         self.volcano = volcano
@@ -63,6 +66,7 @@ class ControlPlane(Cluster):
         self.feature_gates = feature_gates
         self.scheduler_conf = scheduler_conf
         self.schedule_period = schedule_period
+        self.flags = flags or {}
         self._processes = ProcessGroup(self.folder)
 
     def __enter__(self) -> Self:
@@ -191,7 +195,7 @@ class ControlPlane(Cluster):
 
     def _start_volcano(self) -> None:
         self.kubectl("apply", "--server-side", "-f", str(self.parts.volcano_crds))
-        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        self._await("Volcano's CRDs", self._crds_established)  # `kubectl wait` fails on one whose conditions are not there yet
         self.kubectl("create", "namespace", "volcano-system")
         if self.webhooks:
             self._start_admission()
@@ -230,11 +234,15 @@ class ControlPlane(Cluster):
             f"--schedule-period={self.schedule_period}",
         )
 
+    def _crds_established(self) -> bool:
+        conditions = [crd.get("status", {}).get("conditions") or () for crd in self.items("crd")]
+        return all(any(c["type"] == "Established" and c["status"] == "True" for c in found) for found in conditions)
+
     def _default_queue_open(self) -> bool:
         return "default" in self.kubectl("get", "queues.scheduling.volcano.sh", "-o", "name", check=False)
 
     def _run(self, program: str, *args: str) -> None:
-        self._processes.start(self.parts.binary(program), *args, env=self.environment())
+        self._processes.start(self.parts.binary(program), *args, *self.flags.get(program, ()), env=self.environment())
 
     def _await(self, what: str, ready: Callable[[], bool]) -> None:
         def look() -> bool:

@@ -1,13 +1,12 @@
-"""NodeVolumeLimits: a CSI driver attaches only so many volumes to a node.
+"""NodeVolumeLimits: a CSI driver attaches only so many volumes to a node, and none where it does not run.
 
-Counted are the distinct volumes of the pods there, and those attached though no pod uses them any more. A volume that is
-there already costs nothing; an ephemeral one is always new.
+Volcano counts every claim of every pod there, though two may lead to one volume. Kubernetes' filter, which Volcano asks
+too, counts distinct volumes, and also those attached though no pod uses them any more.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from repack_gitops.model.cluster import Pod
 from repack_gitops.model.plan import Code, Reason
@@ -17,21 +16,21 @@ from repack_gitops.model.storage import Storage
 Handle = tuple[str, str]
 
 
-def handles(pod: Pod, storage: Storage) -> frozenset[Handle]:
-    """Return the CSI volumes that ``pod``'s replacement attaches; a volume yet to be provisioned has a handle of its own."""
-    found = set()
+def wanted_by(pod: Pod, storage: Storage) -> tuple[Handle, ...]:
+    """Return the CSI volume of each claim of ``pod``'s replacement; one yet to be provisioned has a handle of its own."""
+    found: list[Handle] = []
     for use in pod.claims:
         if use.ephemeral:
             found_class = storage.classes.get(use.storage_class or "")
-            found.add((found_class.provisioner if found_class else "", f"{pod.namespace}/{use.claim}"))
+            found.append((found_class.provisioner if found_class else "", f"{pod.namespace}/{use.claim}"))
         else:
-            found |= _of_claim(pod.namespace, use.claim, storage)
-    return frozenset(found)
+            found += _of_claim(pod.namespace, use.claim, storage)
+    return tuple(found)
 
 
-def attached(pods: Iterable[Pod], storage: Storage) -> frozenset[Handle]:
-    """Return the distinct CSI volumes that ``pods`` use."""
-    return frozenset(h for pod in pods for use in pod.claims for h in _of_claim(pod.namespace, use.claim, storage))
+def held_by(pods: Iterable[Pod], storage: Storage) -> tuple[Handle, ...]:
+    """Return the CSI volume of each claim of ``pods``; one that several use comes several times."""
+    return tuple(h for pod in pods for use in pod.claims for h in _of_claim(pod.namespace, use.claim, storage))
 
 
 def left_attached(storage: Storage) -> dict[str, frozenset[Handle]]:
@@ -44,30 +43,42 @@ def left_attached(storage: Storage) -> dict[str, frozenset[Handle]]:
     return {node: frozenset(names) for node, names in found.items()}
 
 
+def taken(driver: str, held: Sequence[Handle], lingering: frozenset[Handle]) -> int:
+    """Return how many volumes of ``driver`` a node is charged: claims, or distinct volumes where those are more."""
+    return max(_count(driver, held), _count(driver, {*held, *lingering}))
+
+
 def why_not(
-    wanted: frozenset[Handle], used: frozenset[Handle], lingering: frozenset[Handle], limits: Mapping[str, int]
+    wanted: Sequence[Handle], held: Sequence[Handle], lingering: frozenset[Handle], limits: Mapping[str, int | None]
 ) -> Reason | None:
-    """Return the driver whose limit the ``wanted`` volumes would exceed, or None.
+    """Return the driver that does not run on a node, or whose limit the ``wanted`` volumes would exceed, or None.
 
     Parameters
     ----------
-    used
-        Volumes of the pods on the node.
+    held
+        The volume of each claim of the pods on the node.
     lingering
         Volumes attached to it, whoever uses them.
     limits
-        By driver.
+        By driver that runs there; None is no limit.
     """
-    fresh = Counter(driver for driver, _ in wanted - used)
-    taken = Counter(driver for driver, _ in used | lingering)
-    for driver in sorted(fresh):
-        limit = limits.get(driver)
-        if limit is not None and taken[driver] + fresh[driver] > limit:
-            return Reason(Code.NODE_VOLUME_LIMITS, f"{driver} attaches {limit} volumes to a node, {taken[driver]} are attached")
+    for driver in sorted({name for name, _ in wanted}):
+        if driver not in limits:
+            return Reason(Code.NODE_VOLUME_LIMITS, f"CSI driver {driver} does not run there")
+        limit = limits[driver]
+        claims = _count(driver, held) + _count(driver, wanted)
+        volumes = _count(driver, {*held, *lingering}) + _count(driver, {*wanted} - {*held})
+        if limit is not None and max(claims, volumes) > limit:
+            used = taken(driver, held, lingering)
+            return Reason(Code.NODE_VOLUME_LIMITS, f"{driver} attaches {limit} volumes to a node, {used} are counted there")
     return None
 
 
-def _of_claim(namespace: str, claim: str, storage: Storage) -> set[Handle]:
+def _count(driver: str, volumes: Collection[Handle]) -> int:
+    return sum(name == driver for name, _ in volumes)
+
+
+def _of_claim(namespace: str, claim: str, storage: Storage) -> list[Handle]:
     found = storage.claims.get((namespace, claim))
     volume = storage.volumes.get(found.volume) if found is not None and found.volume else None
-    return {(volume.driver, volume.handle)} if volume is not None and volume.driver is not None else set()
+    return [(volume.driver, volume.handle)] if volume is not None and volume.driver is not None else []

@@ -19,7 +19,6 @@ from repack_gitops.planner.feasibility import (
     pod_topology_spread,
 )
 from repack_gitops.planner.feasibility.demands import PodDemands
-from repack_gitops.planner.feasibility.node_volume_limits import Handle
 from repack_gitops.planner.feasibility.placements import Placements
 from repack_gitops.planner.feasibility.static import static_reason
 
@@ -54,12 +53,12 @@ class Surroundings:
 
     def _volumes(self, pod: Pod, node: Node, residents: Iterable[Pod]) -> Reason | None:
         storage = self._snapshot.storage
-        wanted = node_volume_limits.handles(pod, storage) if pod.claims else frozenset[Handle]()
+        wanted = node_volume_limits.wanted_by(pod, storage) if pod.claims else ()
         if not wanted:
             return None
-        used = node_volume_limits.attached(residents, storage)
+        held = node_volume_limits.held_by(residents, storage)
         limits = storage.attach_limits.get(node.name, {})
-        return node_volume_limits.why_not(wanted, used, self._lingering.get(node.name, frozenset()), limits)
+        return node_volume_limits.why_not(wanted, held, self._lingering.get(node.name, frozenset()), limits)
 
 
 class ClusterState:

@@ -60,14 +60,19 @@ EPHEMERAL = {"volumes": [{"name": "tmp", "ephemeral": {"volumeClaimTemplate": {"
 
 
 def situation(spec: dict[str, Any], *objects: dict[str, Any], cards: tuple[int, int] = (7, 6)) -> ClusterSnapshot:
-    """Return a cluster whose subject would go to b, the fuller, where nothing forbids it, and else to c."""
+    """Return a cluster whose subject would go to b, the fuller, where nothing forbids it, and else to c.
+
+    The driver runs on every node for which ``objects`` have no CSINode.
+    """
     nodes = [node_object(name) for name in "abc"]
     for made, zone in zip(nodes, ("z1", "z1", "z2"), strict=True):
         made["metadata"]["labels"] |= {ZONE: zone}
     held = [pod_object("q", "b", cards[0]), pod_object("r", "c", cards[1])]
     for made in held:
         del made["metadata"]["ownerReferences"]  # nothing would recreate them, so b and c stay
-    return snapshot_of([*nodes, pod_object("subject", "a", 1, spec), *held, *objects])
+    given = {o["metadata"]["name"] for o in objects if o["kind"] == "CSINode"}
+    drivers = [limit(name, None) for name in "abc" if name not in given]
+    return snapshot_of([*nodes, pod_object("subject", "a", 1, spec), *held, *objects, *drivers])
 
 
 def goes(snapshot: ClusterSnapshot) -> str | None:
@@ -171,11 +176,26 @@ class TestLimits:
         objects = [claim(), volume(), limit("b", 1), *self.held("b", "x")]
         assert goes(situation(uses("data"), *objects)) == "c"
 
-    def test_no_limit_and_other_drivers(self) -> None:
+    def test_no_limit(self) -> None:
         objects = [claim(), volume(), *self.held("b", "x")]
         assert goes(situation(uses("data"), *objects, limit("b", None))) == "b"
-        assert goes(situation(uses("data"), *objects, limit("b", 1, "other.example.com"))) == "b"
         assert goes(situation(uses("data"), *objects, limit("b", 2))) == "b"
+
+    def test_a_driver_must_run_there(self) -> None:
+        """Volcano takes it for a resource that the node does not have; the kubelet could not mount the volume."""
+        elsewhere = limit("b", None, "other.example.com")
+        assert goes(situation(uses("data"), claim(), volume(), elsewhere)) == "c"
+        assert goes(situation(EPHEMERAL, storage_class(), elsewhere)) == "c"
+        local = volume(csi=None, local={"path": "/disk"})
+        assert goes(situation(uses("data"), claim(), local, elsewhere)) == "b"
+
+    def test_volcano_counts_claims_not_volumes(self) -> None:
+        """One volume that two pods use is attached once, but takes two of what Volcano thinks the node has."""
+        sharing = [claim(), volume(), pod_object("holder", "b", 0, uses("data"))]
+        assert goes(situation(uses("data"), *sharing, limit("b", 1))) == "c"
+        assert goes(situation(uses("data"), *sharing, limit("b", 2))) == "b"
+        again = [claim(), claim("again"), volume(), limit("b", 1), limit("c", 2)]
+        assert goes(situation(uses("data", "again"), *again)) == "c"
 
     def test_volumes_left_attached_count(self) -> None:
         objects = [claim(), volume(), volume("old"), limit("b", 1)]

@@ -193,7 +193,9 @@ def test_fault_119_a_local_volume() -> None:
 def in_zones(target: str) -> list[Object]:
     nodes = [node("source", labels={ZONE: "a"}), node("target", labels={ZONE: target})]
     disk = {"csi": {"driver": "csi.example.com", "volumeHandle": "disk-1"}}
-    return [*nodes, anchor(), subject(volumes=CLAIMED), *volume(ZONE, "a", **disk)]
+    spec = {"drivers": [{"name": "csi.example.com", "nodeID": "x"}]}
+    driver = [other("storage.k8s.io/v1", "CSINode", n, spec, namespace=None) for n in ("source", "target")]
+    return [*nodes, anchor(), subject(volumes=CLAIMED), *volume(ZONE, "a", **disk), *driver]
 
 
 def test_fault_119_a_volume_of_another_zone() -> None:

@@ -13,8 +13,8 @@ from tests.real.agreement.shrinker import shrink
 from tests.real.agreement.table import Table
 from tests.real.agreement.verdict import Verdict
 
-#: Making a case minimal costs about a minute; the first few tell enough.
-SHRUNK = 3
+#: Making a case minimal costs a few minutes on a busy machine: how many are, and in how many rounds at most.
+SHRUNK, ROUNDS = 2, 12
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Check:
             return [any((v.scheduler, v.ours) in wanted for v in found.differences) for found in self._again(cases)]
 
         try:
-            return shrink(one.case, persists)
+            return shrink(one.case, persists, ROUNDS)
         except Exception as error:  # the difference counts, not how small its case is
             print(f"seed {one.case.seed} could not be made minimal: {error!r}", file=sys.stderr)
             return one.case

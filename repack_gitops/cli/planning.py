@@ -28,6 +28,7 @@ from repack_gitops.model.status import dry_run_status
 from repack_gitops.model.writing import to_yaml
 from repack_gitops.planner import evaluate
 from repack_gitops.planner.verify import verify
+from repack_gitops.policy.honoured import check_honoured
 from repack_gitops.policy.replay import noted_options
 from repack_gitops.policy.safety import planner_options
 from repack_gitops.report.evaluation import evaluation_markdown
@@ -54,6 +55,7 @@ def request_from_run(file: Path) -> Request:
 def request_from_policy(file: Path) -> Request:
     """Return the run that the policy in ``file`` proposes, under its safety options; not what past runs moved."""
     policy = read_policy(read_document(file), str(file))
+    check_honoured(policy)
     template = policy.spec.run_template
     metadata = RunMetadata(policy.metadata.name, template.metadata.labels, template.metadata.annotations)
     run = new_run(metadata, run_spec(template.spec, "DryRun"))

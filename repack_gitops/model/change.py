@@ -32,6 +32,8 @@ class Action(StrEnum):
     REST = "Rest"
     REMOVE_ANNOTATION = "RemoveAnnotation"
     MEND_STORAGE = "MendStorage"
+    SNAPSHOT_WITH_STORAGE = "SnapshotWithStorage"
+    ALLOW_CASCADE = "AllowCascade"
     MEND_QUEUE = "MendQueue"
     CHANGE_DISRUPTION_BUDGET = "ChangeDisruptionBudget"
     RAISE_RETRIES = "RaiseRetries"
@@ -93,9 +95,11 @@ _WORDS: dict[Action, str] = {
     Action.WAIT: "waiting until {subject} is gone",
     Action.REST: "waiting: {what}",
     Action.REMOVE_ANNOTATION: "{subject} without an annotation that forbids to disrupt it",
+    Action.SNAPSHOT_WITH_STORAGE: "a snapshot with its storage: {what}",
+    Action.ALLOW_CASCADE: "safety.cascades Allow, or removing policy {what} of {subject}",
     Action.MEND_STORAGE: "other storage: {what}",
     Action.MEND_QUEUE: "another state of the queue: {what}",
-    Action.CHANGE_DISRUPTION_BUDGET: "another PodDisruptionBudget for {subject}",
+    Action.CHANGE_DISRUPTION_BUDGET: "PodDisruptionBudgets changed so that just one selects {subject} and can let it go",
     Action.RAISE_RETRIES: "more retries: {what}",
     Action.LIFT_SAFETY: "a safety option that allows it: {what}",
     Action.RAISE_QUOTA: "a higher limit, or waiting: {what}",

@@ -45,6 +45,7 @@ _WORDS: dict[Code, str] = {
     Code.NODE_RESOURCES: "has too little idle",
     Code.INTER_POD_AFFINITY: "affinity or anti-affinity between pods forbids it",
     Code.POD_TOPOLOGY_SPREAD: "a pod's topology spread constraint forbids it",
+    Code.STORAGE_NOT_FOUND: "a claim, volume or StorageClass of a pod on it is not in the snapshot",
     Code.VOLUME_BINDING: "a pod's volume cannot be used elsewhere, or it is not known where",
     Code.VOLUME_ZONE: "a pod's volume lives in another zone",
     Code.VOLUME_RESTRICTIONS: "a pod's ReadWriteOncePod volume is in use",

@@ -68,6 +68,7 @@ class Code(StrEnum):
     INTER_POD_AFFINITY = "InterPodAffinity"
     POD_TOPOLOGY_SPREAD = "PodTopologySpread"
     VOLUME_BINDING = "VolumeBinding"
+    STORAGE_NOT_FOUND = "StorageNotFound"
     VOLUME_ZONE = "VolumeZone"
     VOLUME_RESTRICTIONS = "VolumeRestrictions"
     NODE_VOLUME_LIMITS = "NodeVolumeLimits"

@@ -1,4 +1,4 @@
-"""The files of ``schemas/``: what ``scripts/generate`` keeps in step here, and ``repack init`` writes for others."""
+"""The files of ``schemas/``, which ``scripts/generate`` keeps in step."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Literal
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.model.cluster import ClusterSnapshot, Key, Pod
+from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner, Pod
 from repack_gitops.model.explanation import Closed, GroupAnswer, NodeAnswer, PodAnswer, Receivers, StayGroup
 from repack_gitops.model.plan import Code, Evaluation, PodMove
 from repack_gitops.model.quantity import whole
@@ -74,10 +74,8 @@ class Inquiry:
     # ---- one PodGroup ----
     def pod_group(self, namespace: str, name: str) -> GroupAnswer:
         """Answer for a PodGroup."""
-        key = (namespace, name)
-        group = self._snapshot.pod_groups.get(key)
-        if group is None:
-            raise _unknown("PodGroup", f"{namespace}/{name}", ("/".join(k) for k in self._snapshot.pod_groups))
+        key = self._group_key(namespace, name)
+        group = self._snapshot.pod_groups[key]
         facts = group_facts(self._snapshot, key, self._resource)
         impact = next((i for i in self.evaluation.impacts if i.key == key), None)
         members = self._snapshot.pods_by_group.get(key, ())
@@ -94,6 +92,23 @@ class Inquiry:
             breached=impact is not None and impact.breached,
             members=tuple(self._pod(p) for p in members if self._counts(p)),
         )
+
+    def _group_key(self, namespace: str, name: str) -> Key:
+        """Return the PodGroup of that name, or the only one of the workload of that name, as reports call it."""
+        groups = self._snapshot.pod_groups
+        if (namespace, name) in groups:
+            return (namespace, name)
+        owners = {key: self._owner_of(key) for key in groups if key[0] == namespace}
+        found = [key for key, owner in owners.items() if owner is not None and owner.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = " or ".join("/".join(key) for key in sorted(found)[:_SIMILAR])
+            raise InvalidInput(f"{namespace}/{name} has {len(found)} PodGroups", hint=f"Name one of them: {names}.")
+        raise _unknown("PodGroup", f"{namespace}/{name}", ("/".join(k) for k in groups))
+
+    def _owner_of(self, key: Key) -> Owner | None:
+        return group_facts(self._snapshot, key, self._resource).owner
 
     # ---- one pod ----
     def pod(self, namespace: str, name: str) -> PodAnswer:
@@ -149,8 +164,11 @@ class Inquiry:
         )
 
 
+_NAMED = {"pod": "Pods are named NS/NAME.", "PodGroup": "PodGroups are named NS/NAME; the name of their workload will do."}
+
+
 def _unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     names = sorted(known)
     similar = [n for n in names if n.startswith(name)][:_SIMILAR] or get_close_matches(name, names, n=_SIMILAR)
-    hint = f"Did you mean {' or '.join(similar)}?" if similar else "PodGroups and pods are named NS/NAME."
+    hint = f"Did you mean {' or '.join(similar)}?" if similar else _NAMED.get(kind, "")
     return InvalidInput(f"the snapshot holds no {kind} {name}", hint=hint)

@@ -106,6 +106,11 @@ def _policy(problem: Problem, pod: Pod, reason: Reason) -> Change:
     return Change(Action.REMOVE_POLICY, _owner(pod), reason.detail.partition(": ")[2])
 
 
+def _cascade(problem: Problem, pod: Pod, reason: Reason) -> Change:
+    del problem
+    return Change(Action.ALLOW_CASCADE, _owner(pod), reason.detail.partition(": ")[2])
+
+
 def _constraint(problem: Problem, pod: Pod, reason: Reason) -> Change:
     del reason
     group = problem.snapshot.pod_groups.get((pod.namespace, pod.pod_group or ""))
@@ -137,10 +142,11 @@ POD_RULES: Mapping[Code, PodRule] = {
     Code.MIRROR_POD: _nothing,
     Code.TERMINATING: _for_pod(Action.WAIT),
     Code.FATAL_POLICY: _policy,
-    Code.CASCADING_POLICY: _policy,
+    Code.CASCADING_POLICY: _cascade,
     Code.LAST_RETRY: _because(Action.RAISE_RETRIES),
     Code.UNKNOWN_POLICY: _policy,
     Code.UNSUPPORTED_CONSTRAINT: _constraint,
+    Code.STORAGE_NOT_FOUND: _because(Action.SNAPSHOT_WITH_STORAGE),
     Code.VOLUME_BINDING: _because(Action.MEND_STORAGE),
     Code.VOLUME_RESTRICTIONS: _because(Action.MEND_STORAGE),
     Code.INTER_POD_AFFINITY: _for_pod(Action.SNAPSHOT_AGAIN),

@@ -21,6 +21,7 @@ from repack_gitops.planner.verify import verify
 from repack_gitops.policy.due import cron_due, fragmentation_due
 from repack_gitops.policy.guardrails import violations
 from repack_gitops.policy.history import PastMove
+from repack_gitops.policy.honoured import check_honoured
 from repack_gitops.policy.lifecycle import (
     HOLD_LABEL,
     Action,
@@ -114,6 +115,7 @@ class _Tick:
         asleep = self._asleep(file.content)
         if asleep is not None:
             return PolicyReport(file.name, "skipped", asleep)
+        check_honoured(file.content)
         self._progress(f"policy {file.name}: planning")
         return self._awake(file.path, file.content)
 

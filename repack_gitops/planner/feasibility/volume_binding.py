@@ -72,14 +72,14 @@ def _bound(pod: Pod, use: ClaimUse, storage: Storage) -> PersistentVolume | Reas
     name = f"PersistentVolumeClaim {pod.namespace}/{use.claim}"
     claim = storage.claims.get((pod.namespace, use.claim))
     if claim is None:
-        return Reason(Code.VOLUME_BINDING, f"{name} is not in the snapshot")
+        return Reason(Code.STORAGE_NOT_FOUND, f"{name} is not in the snapshot")
     if claim.deleting:
         return Reason(Code.VOLUME_BINDING, f"{name} is being deleted")
     if claim.volume is None:
         return Reason(Code.VOLUME_BINDING, f"{name} is not bound")
     volume = storage.volumes.get(claim.volume)
     if volume is None:
-        return Reason(Code.VOLUME_BINDING, f"PersistentVolume {claim.volume} of {name} is not in the snapshot")
+        return Reason(Code.STORAGE_NOT_FOUND, f"PersistentVolume {claim.volume} of {name} is not in the snapshot")
     if volume.in_tree:
         return Reason(
             Code.VOLUME_BINDING, f"PersistentVolume {volume.name} is of an in-tree type, whose limits no snapshot holds"
@@ -93,7 +93,7 @@ def _provisioned(pod: Pod, use: ClaimUse, storage: Storage) -> Topologies | Reas
         return Reason(Code.VOLUME_BINDING, f"{name} names no StorageClass")
     found = storage.classes.get(use.storage_class)
     if found is None:
-        return Reason(Code.VOLUME_BINDING, f"StorageClass {use.storage_class} of {name} is not in the snapshot")
+        return Reason(Code.STORAGE_NOT_FOUND, f"StorageClass {use.storage_class} of {name} is not in the snapshot")
     if not found.wait_for_first_consumer:
         return Reason(Code.VOLUME_BINDING, f"StorageClass {found.name} of {name} binds before the pod is scheduled")
     if found.provisioner in ("", NO_PROVISIONER):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from repack_gitops.errors import Refused
 from repack_gitops.model.duration import parse_duration
 from repack_gitops.model.policy import RepackPolicy
+from repack_gitops.policy.honoured import check_honoured
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,8 @@ def settings_of(policy: RepackPolicy, grace_period_seconds: int | None) -> Setti
     Refused
         For options this version cannot honour: they are refused, never silently replaced.
     """
+    check_honoured(policy)
     execution = policy.spec.execution
-    if execution.steering == "Gate" or execution.fence != "None":
-        raise Refused(
-            f"policy {policy.metadata.name} asks for steering {execution.steering} and fence {execution.fence}, "
-            "which this version cannot do",
-            hint="Use steering Auto, Nominate or None, and fence None.",
-        )
-    if execution.max_parallel_nodes != 1:
-        raise Refused(
-            f"policy {policy.metadata.name} asks for maxParallelNodes {execution.max_parallel_nodes}",
-            hint="This version frees one node at a time: set maxParallelNodes to 1.",
-        )
     return Settings(
         steering="None" if execution.steering == "None" else "Nominate",
         eviction_timeout=parse_duration(execution.eviction_timeout) / 1000,

@@ -77,8 +77,8 @@ def test_a_change_as_numbers_and_in_words(repack: Run, snapshot: Path) -> None:
     [
         (("node", "gpu-srve-03"), "the snapshot holds no node gpu-srve-03", "Did you mean gpu-serve-03"),
         (
-            ("podgroup", "training/qwen2-vl-sft"),
-            "holds no PodGroup training/qwen2-vl-sft",
+            ("podgroup", "training/qwen2-vl-sf"),
+            "holds no PodGroup training/qwen2-vl-sf",
             "Did you mean training/qwen2-vl-sft-",
         ),
         (("pod", "training/no-such-pod-at-all"), "holds no pod training/no-such-pod-at-all", ""),

@@ -230,3 +230,10 @@ def test_a_snapshot_without_times_cannot_tell_ages(repack: Run, snapshot: Path, 
     done = repack("plan", "--snapshot", snapshot, "--policy", policy_file(tmp_path))
     assert done.code != 0
     assert "'yesterday', which is no time with a zone" in done.err
+
+
+@pytest.mark.parametrize("execution", ["fence: Taint", "steering: Gate", "maxParallelNodes: 3"])
+def test_what_could_not_be_executed_is_not_planned(repack: Run, snapshot: Path, tmp_path: Path, execution: str) -> None:
+    file = policy_file(tmp_path, f"  execution: {{{execution}}}\n")
+    done = repack("plan", "--snapshot", snapshot, "--policy", file)
+    assert (done.code, "policy gpu asks for" in done.err, done.out) == (5, True, "")

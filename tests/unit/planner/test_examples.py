@@ -164,7 +164,7 @@ class TestGpuFleet:
             Code.NO_RECEIVER,
             Code.OTHER_SCHEDULER,
             Code.RECEIVES,
-            Code.VOLUME_BINDING,
+            Code.STORAGE_NOT_FOUND,
         }
 
     def test_the_guarded_run_frees_three_and_breaches_nobody(self, snapshots: dict[str, ClusterSnapshot]) -> None:

@@ -122,7 +122,7 @@ class TestPods:
             (
                 "RestartJob",
                 Code.CASCADING_POLICY,
-                "removing policy PodEvicted -> RestartJob of Job.batch.volcano.sh team/subject",
+                "safety.cascades Allow, or removing policy PodEvicted -> RestartJob of Job.batch.volcano.sh team/subject",
             ),
         ],
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.model.cluster import ClusterSnapshot
+from repack_gitops.model.cluster import ClusterSnapshot, Owner
 from repack_gitops.model.explanation import Closed, Receivers
 from repack_gitops.model.plan import Code
 from repack_gitops.model.run import RunTemplateSpec
@@ -87,6 +87,18 @@ class TestPodGroup:
         assert answer.members[0].why_not is not None
         assert answer.members[0].why_not.code is Code.POD_GROUP_OUT_OF_SCOPE
 
+    def test_by_the_name_of_its_workload(self) -> None:
+        """Reports show workloads; the name that people copy from them will do where it means one PodGroup."""
+        pods = [pod("p", "a", 1, "podgroup-1"), pod("q", "b", 4, "podgroup-2"), pod("r", "b", 1, "podgroup-3")]
+        named = [
+            replace(p, owner=Owner("apps/v1", "ReplicaSet", n, n)) for p, n in zip(pods, ("web", "job", "job"), strict=True)
+        ]
+        asked = inquiry(cluster([node("a"), node("b")], named))
+        assert asked.pod_group("team", "web").key == ("team", "podgroup-1")
+        with pytest.raises(InvalidInput, match="team/job has 2 PodGroups") as caught:
+            asked.pod_group("team", "job")
+        assert caught.value.hint == "Name one of them: team/podgroup-2 or team/podgroup-3."
+
     def test_without_the_resource(self) -> None:
         assert inquiry(busy()).pod_group("team", "pg-cpu").members == ()
 
@@ -148,7 +160,7 @@ class TestUnknownNames:
     def test_nothing_similar(self) -> None:
         with pytest.raises(InvalidInput) as caught:
             inquiry(layout((1, 4))).pod("x", "y")
-        assert caught.value.hint == "PodGroups and pods are named NS/NAME."
+        assert caught.value.hint == "Pods are named NS/NAME."
 
 
 def test_overview_is_every_staying_node_once() -> None:

@@ -220,3 +220,11 @@ def test_a_second_request_that_a_human_works_on_is_left(tmp_path: Path) -> None:
     place.forge.somebody_opens("repack/gpu/other", "main")
     place.tick()
     assert [p.number for p in place.open_requests()] == [1, 2]
+
+
+def test_what_could_not_be_executed_is_not_proposed(tmp_path: Path) -> None:
+    place = policies(tmp_path, "a")
+    place.write("policies/bad.yaml", policy_text("bad", more="  execution: {fence: Taint}\n"))
+    reports = place.tick()
+    assert (reports["a"].action, reports["bad"].action, reports["bad"].exit_code) == ("opened", "failed", 5)
+    assert "fence Taint" in reports["bad"].message

@@ -25,14 +25,21 @@ PODS = "pods"
 
 
 def template_request(spec: PodSpec) -> Sums:
-    """Return what a fresh pod of this spec asks for, in thousandths.
+    """Return what a fresh pod of this spec asks for, in thousandths; what containers ask none of by name is there as zero.
+
+    Volcano compares that, too: a node that is charged more of it than it has does not take the pod.
 
     Raises
     ------
     QuantityError
         When an amount is no quantity, is negative, or is a fraction of a device.
     """
-    return _request(spec, {}, None, infeasible=False)
+    asked = _request(spec, {}, None, infeasible=False)
+    for container in (*spec.containers, *(spec.init_containers or ())):
+        if container.resources is not None:
+            for name in (*(container.resources.requests or ()), *(container.resources.limits or ())):
+                asked.setdefault(name, 0)
+    return asked
 
 
 def charged_request(pod: Pod) -> Sums:

@@ -153,7 +153,8 @@ def decode_node(item: wire.Node, shared: Shared) -> Node:
         taints=tuple(shared.value(Taint(t.key, t.value or "", t.effect)) for t in item.spec.taints or ()),
         allocatable=shared.amounts(allocatable),
         unschedulable=item.spec.unschedulable,
-        ready=all(c.status == "True" for c in item.status.conditions or () if c.type == "Ready"),
+        ready=item.metadata.deletion_timestamp is None
+        and all(c.status == "True" for c in item.status.conditions or () if c.type == "Ready"),
         do_not_disrupt=node_protection(item.metadata.annotations),
     )
 

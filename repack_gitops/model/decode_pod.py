@@ -48,9 +48,9 @@ class Shared:
         """Return the first object equal to ``value``."""
         return self._values.setdefault((type(value), value), value)  # type: ignore[no-any-return]
 
-    def amounts(self, amounts: Mapping[str, int]) -> Amounts:
-        """Return the first mapping equal to ``amounts``, without its zeros."""
-        items = tuple(sorted((name, amount) for name, amount in amounts.items() if amount))
+    def amounts(self, amounts: Mapping[str, int], *, zeros: bool = False) -> Amounts:
+        """Return the first mapping equal to ``amounts``, without its zeros unless ``zeros``."""
+        items = tuple(sorted((name, amount) for name, amount in amounts.items() if amount or zeros))
         return self._amounts.setdefault(items, dict(items))
 
 
@@ -87,7 +87,9 @@ class PodDecoder:
             pod_group=annotations.get(GROUP_ANNOTATION) or None,
             owner=owner(meta),
             requests=requests,
-            template=template if requests is template else self._shared.amounts(replacement_request(template, requests)),
+            template=template
+            if requests is template
+            else self._shared.amounts(replacement_request(template, requests), zeros=True),
             constraints=constraints,
             unsupported=self._shared.value(unsupported_fields(item)),
             relations=self._shared.value(relations(item, where)),
@@ -109,9 +111,14 @@ class PodDecoder:
         known = self._templates.get(key)
         if known is None:
             amounts = _checked(lambda: template_request(spec), where)
-            known = (self._shared.amounts(amounts), self._shared.value(_constraints(spec, where)))
+            known = (self._shared.amounts(amounts, zeros=True), self._shared.value(_constraints(spec, where)))
             self._templates[key] = known
         return known
+
+    def _replacement(self, template: Amounts, requests: Amounts) -> Amounts:
+        if requests is template:
+            return template
+        return self._shared.amounts(replacement_request(template, requests), zeros=True)
 
     def _requests(self, key: bytes, item: wire.Pod, where: str) -> Amounts:
         key += _status_key(item.status)

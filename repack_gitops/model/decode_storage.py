@@ -81,6 +81,7 @@ def _claim(item: wire.PersistentVolumeClaim) -> PersistentVolumeClaim:
         name=item.metadata.name,
         volume=item.spec.volume_name if bound else None,
         once_per_pod=_ONCE_PER_POD in (item.spec.access_modes or ()),
+        one_node=item.spec.access_modes == ["ReadWriteOnce"],
         deleting=item.metadata.deletion_timestamp is not None,
     )
 

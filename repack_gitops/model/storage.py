@@ -31,12 +31,13 @@ class ClaimUse:
 
 @dataclass(frozen=True, slots=True)
 class PersistentVolumeClaim:
-    """A claim; ``volume`` is None until it is bound."""
+    """A claim; ``volume`` is None until it is bound, ``one_node`` means ReadWriteOnce and nothing wider."""
 
     namespace: str
     name: str
     volume: str | None
     once_per_pod: bool = False
+    one_node: bool = False
     deleting: bool = False
 
 

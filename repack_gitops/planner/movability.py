@@ -10,9 +10,11 @@ from repack_gitops.planner.cascade.decision import why_not_evict
 from repack_gitops.planner.disruption_budgets.selection import DisruptionBudgets
 from repack_gitops.planner.feasibility.demands import PodDemands
 from repack_gitops.planner.feasibility.static import NodeDemands
+from repack_gitops.planner.gangs import Gangs
 from repack_gitops.planner.queues import Queues
 from repack_gitops.planner.safety import SafetyRules
 from repack_gitops.planner.scope import ScopeFilter
+from repack_gitops.planner.shared_volumes import SharedVolumes
 
 
 class Movability:
@@ -25,6 +27,8 @@ class Movability:
         self._options = options
         self._demands = PodDemands(snapshot)
         self._queues = Queues(snapshot)
+        self._gangs = Gangs(snapshot)
+        self._shared = SharedVolumes(snapshot)
         self.budgets = DisruptionBudgets(snapshot)
         self._safety = SafetyRules(options.safeguards)
 
@@ -43,6 +47,8 @@ class Movability:
             or self._controller(pod)
             or self._safe(pod)
             or self._constraints(pod)
+            or self._shared.why_not(pod)
+            or self._gang(pod)
             or self.budgets.why_not(pod)
         )
 
@@ -90,6 +96,9 @@ class Movability:
             if kind in self._options.forbidden_owner_kinds:
                 return Reason(Code.POD_GROUP_OUT_OF_SCOPE, f"a guardrail forbids owners of kind {kind}")
         return why_not_evict(found, pod.namespace, self._options)
+
+    def _gang(self, pod: Pod) -> Reason | None:
+        return self._gangs.why_not(self._snapshot.pod_groups[(pod.namespace, pod.pod_group or "")])  # _membership found it
 
     def _safe(self, pod: Pod) -> Reason | None:
         group = self._snapshot.pod_groups[(pod.namespace, pod.pod_group or "")]  # _membership found it

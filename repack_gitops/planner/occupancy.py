@@ -27,7 +27,8 @@ class Occupancy:
         #: Nodes that certainly stay occupied: blocked, already receiving, over budget, or proven stuck.
         self.certain: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self.certain[list(problem.blocked)] = True
-        self._asked: Flags = problem.requests > 0
+        asked = [[name in found.template for name in problem.columns] for found in problem.classes]
+        self._asked: Flags = np.array(asked, dtype=bool).reshape(problem.requests.shape)
         self._asked[:, [c for c, name in enumerate(problem.columns) if name in node_resources_fit.ALWAYS]] = True
         #: By class: (column, amount) of everything that is compared for it.
         self.asks = [

@@ -10,6 +10,8 @@ over frees fewer nodes in 1 of 700 clusters, more in none (``tests/unit/planner/
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from repack_gitops.planner.neighbourhood import Company
@@ -125,8 +127,18 @@ def any_placement(
     return None if found is None else tuple(node for _, node in sorted(zip(order, found, strict=True)))
 
 
+@dataclass(slots=True)
+class _Level:
+    """One victim of a descent: the nodes still to try, those tried in vain, and whether the next victim is its like."""
+
+    pod_class: int
+    flags: Flags
+    useless: set[int]
+    twin: bool
+
+
 class _Descent:
-    """Depth-first search; its first way down is greedy placement."""
+    """Depth-first search; its first way down is greedy placement. A node may hold thousands of victims: no recursion."""
 
     def __init__(self, trial: Trial, occupancy: Occupancy, classes: tuple[int, ...], costs: Whole) -> None:
         self._trial, self._occupancy, self._classes, self._costs = trial, occupancy, classes, costs
@@ -136,30 +148,38 @@ class _Descent:
     def run(self) -> tuple[int, ...] | None:
         if not all(self._occupancy.fits(c).any() for c in dict.fromkeys(self._classes)):
             return None
-        return tuple(self._chosen) if self._descend(0, set()) else None
+        if not self._classes:
+            return ()
+        levels = [self._level(0, set())]
+        while levels:
+            level = levels[-1]
+            if not self._tries or not level.flags.any():
+                levels.pop()
+                if levels:
+                    self._take_back(levels[-1])
+                continue
+            self._put(level)
+            if len(self._chosen) == len(self._classes):
+                return tuple(self._chosen)
+            levels.append(self._level(len(self._chosen), set(level.useless) if level.twin else set()))
+        return None
 
-    def _descend(self, depth: int, useless: set[int]) -> bool:
-        """Place the victims from ``depth`` on; ``useless`` are nodes where the like of this one was tried in vain."""
-        if depth == len(self._classes):
-            return True
+    def _level(self, depth: int, useless: set[int]) -> _Level:
+        """Return the choices for the victim at ``depth``; ``useless`` are nodes where the like of it was tried in vain."""
         pod_class = self._classes[depth]
         twin = self._trial.alike and depth + 1 < len(self._classes) and self._classes[depth + 1] == pod_class
         flags = self._trial.open_nodes(pod_class)
         flags[list(useless)] = False
-        while self._tries and flags.any():
-            node = self._trial.preferred(flags, self._costs)
-            if self._try(pod_class, node, depth, useless if twin else set()):
-                return True
-            useless.add(node)
-            flags[node] = False
-        return False
+        return _Level(pod_class, flags, useless, twin)
 
-    def _try(self, pod_class: int, node: int, depth: int, useless: set[int]) -> bool:
+    def _put(self, level: _Level) -> None:
+        node = self._trial.preferred(level.flags, self._costs)
         self._tries -= 1
-        self._trial.put(pod_class, node)
+        self._trial.put(level.pod_class, node)
         self._chosen.append(node)
-        if self._descend(depth + 1, set(useless)):
-            return True
+
+    def _take_back(self, level: _Level) -> None:
+        node = self._chosen.pop()
         self._trial.take_back(node)
-        self._chosen.pop()
-        return False
+        level.useless.add(node)
+        level.flags[node] = False

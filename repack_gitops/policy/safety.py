@@ -31,6 +31,9 @@ def effective_safety(policy: PolicySpec, guardrails: Guardrails | None) -> Safet
     )
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def remembered_since(policy: PolicySpec, guardrails: Guardrails | None, now: datetime) -> datetime | None:
     """Return since when past runs must be looked up, at ``now`` (aware); None where nobody asks for them."""
     rest = parse_duration(effective_safety(policy, guardrails).recently_moved)
@@ -83,7 +86,9 @@ def _created_before(safety: Safety, now: datetime) -> str | None:
 
 
 def _before(now: datetime, milliseconds: int) -> datetime:
-    return now.astimezone(UTC) - timedelta(milliseconds=milliseconds)
+    """Return the moment before ``now``; at the earliest 1970, since the zero time of Kubernetes is year 1."""
+    age = timedelta(milliseconds=milliseconds)
+    return now.astimezone(UTC) - age if now > _EPOCH and now - _EPOCH > age else _EPOCH
 
 
 def _longer(one: str, other: str) -> str:

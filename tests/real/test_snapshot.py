@@ -20,7 +20,10 @@ from tests.testbed.waiting import wait_for
 
 pytestmark = pytest.mark.real
 
-KINDS = "nodes,pods,podgroups.scheduling.volcano.sh,poddisruptionbudgets,jobs.batch.volcano.sh,jobs.batch"
+KINDS = (
+    "nodes,pods,podgroups.scheduling.volcano.sh,queues.scheduling.volcano.sh,jobs.batch.volcano.sh,jobs.batch,poddisruptionbudgets,"
+    "namespaces,persistentvolumeclaims,persistentvolumes,storageclasses,csidrivers,csinodes,volumeattachments"
+)
 GPU = "nvidia.com/gpu"
 #: More than one page of 500.
 LOOSE_PODS = 520

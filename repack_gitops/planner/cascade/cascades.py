@@ -7,10 +7,11 @@ from repack_gitops.model.plan import Code
 from repack_gitops.planner.cascade import batch_job, leader_worker_set, model_serving, ray_cluster, volcano_job
 from repack_gitops.planner.cascade.forecast import Forecast, missing, only, refused
 from repack_gitops.planner.cascade.members import Members
+from repack_gitops.planner.cascade.stateful_set import Ordered
 from repack_gitops.planner.quotas import Quota
 
 #: (API group, kind) of controllers that create one pod in the place of the evicted one, count nothing and restart nobody.
-ONE_FOR_ONE = frozenset({("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")})
+ONE_FOR_ONE = frozenset({("apps", "ReplicaSet"), ("", "ReplicationController")})
 
 
 class Cascades:
@@ -19,6 +20,7 @@ class Cascades:
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._snapshot = snapshot
         self._members = Members(snapshot)
+        self._ordered = Ordered(snapshot)
         self._known: dict[Key, Forecast] = {}
         self._reactions: dict[tuple[str, str, str | None], volcano_job.Reaction] = {}
 
@@ -41,6 +43,8 @@ class Cascades:
     def _forecast(self, pod: Pod, owner: Owner) -> Forecast:
         if leader_worker_set.NAME in pod.labels and (owner.group, owner.kind) == ("apps", "StatefulSet"):
             return self._leader_worker_set(pod)
+        if (owner.group, owner.kind) == ("apps", "StatefulSet"):
+            return self._ordered.forecast(pod, owner)
         if (owner.group, owner.kind) in ONE_FOR_ONE:
             return only(pod, owner)
         return self._by_kind(pod, owner)

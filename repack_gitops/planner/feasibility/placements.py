@@ -56,6 +56,8 @@ class Placements:
         self._holders: dict[AffinityTerm, dict[Domain, int]] = {}
         self._tallies: dict[Terms, _Tally] = {}
         self._spreads: dict[object, tuple[_SpreadTally, ...]] = {}
+        self._spread_tallies: dict[object, _SpreadTally] = {}
+        self._node_sets: dict[frozenset[str], frozenset[str]] = {}
         self._eligible: dict[object, tuple[frozenset[str], frozenset[str]]] = {}
         #: The same by identity: terms are deep, and equal ones are mostly one object (model.decode_pod).
         self._held_by: dict[int, list[tuple[str, dict[Domain, int]]]] = {}
@@ -146,10 +148,13 @@ class Placements:
     def _spread(self, namespace: str, relations: Relations, demands: Constraints) -> Iterator[_SpreadTally]:
         for constraint in relations.spread:
             nodes, domains = self._counting(constraint, relations.spread, demands)
-            tally = _SpreadTally(constraint.topology_key, nodes, SpreadCounts(domains))
-            could = (p for p in self._index.selected(constraint.selector) if p.namespace == namespace and not p.terminating)
-            self._count(tally, (p for p in could if constraint.counts(p.labels)))
-            yield tally
+            question = (namespace, constraint, id(nodes))
+            if question not in self._spread_tallies:
+                tally = _SpreadTally(constraint.topology_key, nodes, SpreadCounts(domains))
+                could = (p for p in self._index.selected(constraint.selector) if p.namespace == namespace and not p.terminating)
+                self._count(tally, (p for p in could if constraint.counts(p.labels)))
+                self._spread_tallies[question] = tally
+            yield self._spread_tallies[question]
 
     def _counting(
         self, constraint: SpreadConstraint, together: tuple[SpreadConstraint, ...], demands: Constraints
@@ -161,7 +166,9 @@ class Placements:
             self._kept.append(demands)
             nodes = [n for n in self._nodes.values() if has_keys(together, n) and admitted(constraint, demands, n)]
             domains = frozenset(n.labels[constraint.topology_key] for n in nodes)
-            self._eligible[asked] = (frozenset(n.name for n in nodes), domains)
+            # Templates that differ in what does not matter here leave the same nodes, and share what is counted.
+            names = frozenset(n.name for n in nodes)
+            self._eligible[asked] = (self._node_sets.setdefault(names, names), domains)
         return self._eligible[asked]
 
     def _count(self, tally: _Tally | _SpreadTally, pods: Iterable[Pod]) -> None:

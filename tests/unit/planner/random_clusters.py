@@ -5,6 +5,7 @@ A seed is a reproduction: ``random_case(4711)`` is the same everywhere.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -129,13 +130,20 @@ def tiny_case(seed: int) -> Case:
     return Case(seed, *_draw(random, shape))
 
 
+def _with_whole_gangs(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """Gangs that lack members never move; they have tests of their own."""
+    there = Counter((p.namespace, p.pod_group) for p in snapshot.pods if p.phase != "Failed" and not p.terminating)
+    groups = {key: replace(g, min_member=min(g.min_member, there[key])) for key, g in snapshot.pod_groups.items()}
+    return replace(snapshot, pod_groups=groups)
+
+
 def _draw(random: Random, shape: Shape) -> tuple[ClusterSnapshot, RunTemplateSpec]:
     nodes = [_node(random, shape, i) for i in range(random.randint(*shape.nodes))]
     pods = [p for n in nodes for p in _pods_of(random, shape, n)]
     pods += _bystanders(random, nodes)
     groups = sorted({p.pod_group for p in pods if p.pod_group})
     minimum = {g: random.randint(0, 3) for g in groups}
-    snapshot = cluster(nodes, pods, minimum)
+    snapshot = _with_whole_gangs(cluster(nodes, pods, minimum))
     if random.random() < 0.05 and groups:
         lost = random.choice(groups)
         snapshot = replace(snapshot, pod_groups={k: g for k, g in snapshot.pod_groups.items() if k[1] != lost})

@@ -220,4 +220,4 @@ def test_members_that_a_gang_lacks_just_now_count() -> None:
     subject = replace(SUBJECT, pod_group="gang")
     base = [node("a"), node("b")], [subject, pod("guest", "b", 4), *pods]
     assert why(cluster(*base, budgets=(budget,))) is Code.DISRUPTION_BUDGET_FORBIDS
-    assert why(cluster(*base, {"gang": 4}, budgets=(budget,))) is None
+    assert why(cluster(*base, {"gang": 4}, budgets=(budget,))) is Code.GANG_INCOMPLETE  # that is why, and not the budget

@@ -191,7 +191,7 @@ class TestLimits:
 
     def test_volcano_counts_claims_not_volumes(self) -> None:
         """One volume that two pods use is attached once, but takes two of what Volcano thinks the node has."""
-        sharing = [claim(), volume(), pod_object("holder", "b", 0, uses("data"))]
+        sharing = [claim(accessModes=["ReadWriteMany"]), volume(), pod_object("holder", "b", 0, uses("data"))]
         assert goes(situation(uses("data"), *sharing, limit("b", 1))) == "c"
         assert goes(situation(uses("data"), *sharing, limit("b", 2))) == "b"
         again = [claim(), claim("again"), volume(), limit("b", 1), limit("c", 2)]

@@ -8,6 +8,10 @@ from repack_gitops.model.cluster import Key
 from repack_gitops.model.safeguards import Safeguards
 
 
+#: How plans are searched; the first is the default.
+STRATEGIES = ("Drain", "Optimal")
+
+
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """What an approval allows at most; None does not restrict.
@@ -31,6 +35,8 @@ class PlannerOptions:
 
     Attributes
     ----------
+    strategy
+        One of ``STRATEGIES``.
     scheduler_names
         Schedulers whose pods may be moved.
     forbidden_namespaces, forbidden_owner_kinds
@@ -43,7 +49,7 @@ class PlannerOptions:
         What stays beyond that.
     """
 
-    strategy: str = "Drain"
+    strategy: str = STRATEGIES[0]
     scheduler_names: frozenset[str] = frozenset({"volcano"})
     envelope: Envelope = Envelope()
     forbidden_namespaces: frozenset[str] = frozenset()

@@ -1,0 +1,47 @@
+"""Strategy Optimal from end to end: model, packing, order, completion; beside Drain, and the better plan wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from repack_gitops.model.plan import BoundKind, Disruption, Found, Optimality, Step
+from repack_gitops.planner.drain import DrainResult, drain
+from repack_gitops.planner.optimal.aggregation import Aggregation
+from repack_gitops.planner.optimal.joint_room import JointRoom
+from repack_gitops.planner.optimal.model import Model
+from repack_gitops.planner.optimal.objective import Score, score
+from repack_gitops.planner.optimal.packing import Packing
+from repack_gitops.planner.optimal.relaxation import Relaxed, relax
+from repack_gitops.planner.optimal.sequence import carry_out
+from repack_gitops.planner.plan_state import PlanState
+from repack_gitops.planner.problem import Problem
+
+
+def optimal(problem: Problem) -> tuple[DrainResult, Optimality]:
+    """Return the best plan found under the objective, and how good it is."""
+    state = PlanState(problem)
+    aggregation = Aggregation(problem, state.occupancy)
+    relaxed = relax(problem, Model(problem, aggregation))
+    packing = Packing(problem, aggregation, JointRoom(problem, state.occupancy), relaxed.chosen)
+    packing.run(relaxed.flows)
+    carry_out(problem, packing, state)
+    return _better(problem, relaxed, {"Optimal": drain(problem, state), "Drain": drain(problem)})
+
+
+def _better(problem: Problem, relaxed: Relaxed, results: dict[str, DrainResult]) -> tuple[DrainResult, Optimality]:
+    """Return the result that scores best, the first of equals."""
+    scores = {strategy: _score(problem, result.steps) for strategy, result in results.items()}
+    strategy = min(scores, key=scores.__getitem__)
+    optimality = Optimality(
+        strategy=strategy,
+        freed=-scores[strategy][0],
+        upper_bound=relaxed.most,
+        proven=scores[strategy] == relaxed.best,
+        bound_kind=BoundKind.MODEL if relaxed.solved else BoundKind.WORK_LIMIT,
+        found=tuple(Found(name, -found[0], Disruption(*found[1:])) for name, found in scores.items()),
+    )
+    return results[strategy], optimality
+
+
+def _score(problem: Problem, steps: Iterable[Step]) -> Score:
+    return score(problem.groups, problem.shares(), (problem.index[s.node] for s in steps))

@@ -1,0 +1,106 @@
+"""HiGHS, asked so that the same program always gets the same answer, and so that a bound is never too small.
+
+One thread, a fixed seed, and limits on work instead of time. All objectives are whole numbers; HiGHS computes in floating
+point, so a bound is loosened by more than its tolerances before it is rounded to a whole number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, isfinite
+
+import highspy
+import numpy as np
+
+from repack_gitops.planner.optimal.program import Numbers, Program
+
+#: Nodes of the search tree per solve.
+MOST_TREE_NODES = 2_000
+#: Far above HiGHS's tolerances (1e-6, absolute and relative), far below one.
+_SLACK = 1e-3
+_RELATIVE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The best solution found, None if none was; no solution is below ``bound`` (None: not known)."""
+
+    values: Numbers | None
+    bound: int | None
+
+
+class _Quiet(highspy.Highs):
+    """HiGHS without callbacks, which it would greet on standard output before anybody can tell it not to."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802
+        """Enable none."""
+
+
+class Solver:
+    """One program that is solved again and again, for other objectives and with more rows; always minimising."""
+
+    def __init__(self, program: Program) -> None:
+        self._columns = len(program.upper)
+        self._highs = _Quiet()
+        for option, value in _OPTIONS.items():
+            self._highs.setOptionValue(option, value)
+        self._highs.passModel(_as_lp(program))
+        self._last: Numbers | None = None
+
+    def minimise(self, costs: Mapping[int, int]) -> Solution:
+        """Minimise the sum of ``costs`` (coefficients by column)."""
+        cost = np.zeros(self._columns)
+        cost[list(costs)] = list(costs.values())
+        self._highs.changeColsCost(self._columns, np.arange(self._columns, dtype=np.int32), cost)
+        if self._last is not None:
+            start = highspy.HighsSolution()
+            start.col_value = self._last.tolist()
+            self._highs.setSolution(start)
+        self._highs.run()
+        return self._answer()
+
+    def at_most(self, row: Mapping[int, int], high: int) -> None:
+        """Add a row for good."""
+        index = np.fromiter(row, dtype=np.int32, count=len(row))
+        values = np.fromiter(row.values(), dtype=np.float64, count=len(row))
+        self._highs.addRow(-highspy.kHighsInf, high, len(row), index, values)
+
+    def _answer(self) -> Solution:
+        status, info = self._highs.getModelStatus(), self._highs.getInfo()
+        known = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kSolutionLimit)
+        bound = info.mip_dual_bound if known else -np.inf
+        if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+            self._last = np.array(self._highs.getSolution().col_value)
+            return Solution(self._last, _at_least(bound))
+        return Solution(None, _at_least(bound))
+
+
+#: Presolve's symmetry detection and restarts change nothing in what is found, and cost most of the time.
+_OPTIONS: dict[str, object] = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "random_seed": 0,
+    "mip_rel_gap": 0.0,
+    "mip_abs_gap": 0.9,
+    "mip_max_nodes": MOST_TREE_NODES,
+}
+
+
+def _at_least(bound: float) -> int | None:
+    return ceil(bound - _SLACK - _RELATIVE * abs(bound)) if isfinite(bound) else None
+
+
+def _as_lp(program: Program) -> object:
+    lp, (start, index, value) = highspy.HighsLp(), program.matrix()
+    lp.num_col_, lp.num_row_ = len(program.upper), len(program.low)
+    lp.col_cost_ = np.zeros(lp.num_col_)
+    lp.col_lower_ = np.zeros(lp.num_col_)
+    lp.col_upper_ = np.array(program.upper)
+    lp.row_lower_, lp.row_upper_ = np.array(program.low), np.array(program.high)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = start, index, value
+    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    lp.integrality_ = [kinds[w] for w in program.whole]
+    return lp

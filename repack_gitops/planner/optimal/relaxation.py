@@ -77,10 +77,8 @@ class _Levels:
 
     def _solve(self, level: int, costs: Costs) -> int | None:
         found = self._solver.minimise(costs)
-        if found.values is None:
-            self._proven = False
-            return found.bound
-        self._values = found.values
+        if found.values is not None:
+            self._values = found.values
         reached = score(self._problem.groups, self._shares, self._chosen())[level]
         self._proven &= found.bound is not None and found.bound >= reached
         self._solver.at_most(costs, reached)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from repack_gitops.model.cluster import Key
 from repack_gitops.model.safeguards import Safeguards
 
-
 #: How plans are searched; the first is the default.
 STRATEGIES = ("Drain", "Optimal")
 

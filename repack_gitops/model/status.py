@@ -14,6 +14,7 @@ from msgspec import structs
 
 from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
+from repack_gitops.model.optimality_status import optimality_status
 from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Stay, Verdict, WorkloadRestart
 from repack_gitops.model.run import (
     Condition,
@@ -216,6 +217,7 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         warnings=list(evaluation.warnings),
         disruption_budgets=[budget_status(b) for b in evaluation.disruption_budgets],
         restarts=[_restart(r) for r in evaluation.restarts],
+        optimality=optimality_status(evaluation.optimality) if evaluation.optimality else None,
     )
 
 

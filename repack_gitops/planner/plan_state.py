@@ -19,7 +19,7 @@ class PlanState:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self.ledger = Ledger(problem.groups, problem.shares())
+        self.ledger = Ledger(problem.groups, problem.shares)
         self.occupancy = Occupancy(problem)
         self.around = Neighbourhood(problem.snapshot, problem.nodes)
         self.quotas = Quotas(problem.quota_rules, [[v.pod for v in victims] for victims in problem.victims])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from repack_gitops.model.cluster import HostPort
 from repack_gitops.planner.feasibility import node_resources_fit
 from repack_gitops.planner.occupancy import Occupancy
 from repack_gitops.planner.optimal.amounts import Column, sound_columns
@@ -54,9 +55,7 @@ class Aggregation:
         self._static, self._static_of = _kinds(self._open)
         self._risks = self._at_risk()
         #: What may run out before the cards do, somewhere.
-        self.binding: tuple[Column, ...] = tuple(
-            c for c, risk in zip(self._others, self._risks, strict=True) if risk.any()
-        )
+        self.binding: tuple[Column, ...] = tuple(c for c, risk in zip(self._others, self._risks, strict=True) if risk.any())
         self.types: list[Type] = []
         self.type_of: list[int] = self._read_types()
         self.candidates: tuple[int, ...] = tuple(n for n, victims in enumerate(problem.victims) if victims)
@@ -76,7 +75,7 @@ class Aggregation:
                 found &= column.room >= 0  # an overcommitted node takes nobody
         return found
 
-    def _ports(self, pod_class: int) -> object:
+    def _ports(self, pod_class: int) -> tuple[HostPort, ...]:
         return self._problem.classes[pod_class].demands.constraints.host_ports
 
     def _at_risk(self) -> list[Flags]:
@@ -104,13 +103,13 @@ class Aggregation:
     # ---- types ----
     def _read_types(self) -> list[int]:
         rows: dict[bytes, int] = {}
-        keys: dict[object, list[int]] = {}
+        keys: dict[tuple[int, tuple[int, ...], int, tuple[HostPort, ...]], list[int]] = {}
         for k in range(len(self._problem.classes)):
             row = rows.setdefault(self._open[k].tobytes(), len(rows))
             amounts = tuple(int(c.requests[k]) for c in self.binding)
             keys.setdefault((int(self.cards.requests[k]), amounts, row, self._ports(k)), []).append(k)
         type_of = [0] * len(self._problem.classes)
-        for number, ((size, amounts, _, ports), classes) in enumerate(keys.items()):  # type: ignore[misc]
+        for number, ((size, amounts, _, ports), classes) in enumerate(keys.items()):
             self.types.append(Type(size, amounts, tuple(classes), bool(ports)))
             for k in classes:
                 type_of[k] = number

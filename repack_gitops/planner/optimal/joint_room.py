@@ -32,6 +32,10 @@ class JointRoom:
         """Undo ``close``."""
         self._open[node] = self._occupancy.receives[node]
 
+    def receives(self, node: int) -> bool:
+        """Tell whether ``node`` receives anything."""
+        return bool(self._open[node])
+
     def fits(self, pod_class: int, nodes: Whole) -> Flags:
         """Return which of ``nodes`` can take one more pod of the class."""
         flags: Flags = (self._may_host(pod_class) & self._open)[nodes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 #: Beyond this many units the free cards themselves are the bound.
 _LARGEST = 4_096
@@ -27,4 +28,4 @@ def fullest(sizes: tuple[int, ...], limit: int) -> int:
 def nested(sizes: Iterable[int]) -> bool:
     """Tell whether of any two sizes the smaller divides the larger: then sums decide what fits (1, 2, 4, 8)."""
     ordered = sorted(set(sizes))
-    return all(small and large % small == 0 for small, large in zip(ordered, ordered[1:], strict=False))
+    return all(small and large % small == 0 for small, large in pairwise(ordered))

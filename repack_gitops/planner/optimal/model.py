@@ -66,7 +66,7 @@ class Model:
 
     def _add_disruption(self) -> tuple[Costs, ...]:
         problem, rows = self._problem, DisruptionRows(self.program)
-        for facts, hosts in zip(problem.groups, self._hosts(problem.shares()), strict=True):
+        for facts, hosts in zip(problem.groups, self._hosts(problem.shares), strict=True):
             rows.add(facts, hosts)
         if problem.budget.pod_groups is not None:
             self.program.at_most(rows.levels[0], problem.budget.pod_groups)

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from repack_gitops.planner.optimal.aggregation import Aggregation
+from repack_gitops.planner.optimal.aggregation import Aggregation, Cell
 from repack_gitops.planner.optimal.joint_room import JointRoom
+from repack_gitops.planner.optimal.shelves import Shelves
 from repack_gitops.planner.problem import Problem, Whole
 
 #: Nodes whose pods are asked to make way for one that is left.
@@ -31,6 +32,7 @@ class Packing:
         #: By node: the classes placed there.
         self._tenants: dict[int, list[int]] = {}
         self._everywhere: Whole = np.arange(len(problem.nodes))
+        self._sizes: dict[int, tuple[int, ...]] = {}
         for node in chosen:
             room.close(node)
 
@@ -52,9 +54,23 @@ class Packing:
             del waiting[type_][:pods]
         left = [k for found in waiting for k in found]
         for cell in sorted(by_cell, key=lambda c: (len(self._aggregation.cells[c].nodes) > 1, c)):
-            nodes = np.array(self._aggregation.cells[cell].nodes, dtype=np.int64)
-            left += [k for k in sorted(by_cell[cell], key=self._size) if not self._place(k, nodes)]
+            left += self._fill(self._aggregation.cells[cell], sorted(by_cell[cell], key=self._size))
         return sorted(left, key=self._size)
+
+    def _fill(self, cell: Cell, classes: Sequence[int]) -> list[int]:
+        """Place pods on the nodes of ``cell``, and return those that found no place."""
+        if not cell.ample:
+            nodes = np.array(cell.nodes, dtype=np.int64)
+            return [k for k in classes if not self._place(k, nodes)]
+        shelves, left = Shelves(self.room, [n for n in cell.nodes if self.room.receives(n)]), []
+        for pod_class in classes:
+            node = shelves.take(pod_class, int(self._problem.requests[pod_class, 0]))
+            if node is None:
+                left.append(pod_class)
+            else:
+                self._put(pod_class, node)
+                shelves.put_back(node)
+        return left
 
     def _victims(self) -> list[list[int]]:
         """Return the classes of all victims, by type."""
@@ -66,7 +82,9 @@ class Packing:
 
     def _size(self, pod_class: int) -> tuple[int, ...]:
         """Largest first."""
-        return (*(-int(v) for v in self._problem.requests[pod_class]), pod_class)
+        if pod_class not in self._sizes:
+            self._sizes[pod_class] = (*(-int(v) for v in self._problem.requests[pod_class]), pod_class)
+        return self._sizes[pod_class]
 
     # ---- one pod ----
     def _place(self, pod_class: int, nodes: Whole) -> bool:
@@ -89,7 +107,9 @@ class Packing:
     def _eject(self, pod_class: int) -> bool:
         """Place a pod where another one, placed before, can make way."""
         asked = sorted(self._tenants, key=lambda n: (-int(self.room.idle[0, n]), n))[:_ASKED]
-        return any(self._make_way(pod_class, node, other) for node in asked for other in tuple(dict.fromkeys(self._tenants[node])))
+        return any(
+            self._make_way(pod_class, node, other) for node in asked for other in tuple(dict.fromkeys(self._tenants[node]))
+        )
 
     def _make_way(self, pod_class: int, node: int, other: int) -> bool:
         self._take_back(other, node)

@@ -14,6 +14,9 @@ from repack_gitops.planner.optimal.program import Numbers
 from repack_gitops.planner.optimal.solver import Solver
 from repack_gitops.planner.problem import Problem
 
+#: Share of the solver's work for each level after the first.
+_LATER = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Relaxed:
@@ -47,7 +50,7 @@ def relax(problem: Problem, model: Model) -> Relaxed:
 
 class _Levels:
     def __init__(self, problem: Problem, model: Model) -> None:
-        self._problem, self._model, self._shares = problem, model, problem.shares()
+        self._problem, self._model, self._shares = problem, model, problem.shares
         self._solver = Solver(model.program)
         self._values: Numbers | None = None
         self._settled: list[Costs] = []
@@ -63,8 +66,8 @@ class _Levels:
             bound = self._solve(level, costs)
             if level == 0 and bound is not None:
                 most = min(most, -bound)
-            if self._values is None or (level == 0 and not self._chosen()):
-                break
+            if not self._proven or not self._chosen():
+                break  # further levels would cost as much and prove nothing
         chosen = self._chosen()
         best = score(self._problem.groups, self._shares, chosen)
         return Relaxed(chosen, self._flows(), most, most == len(chosen), best if self._proven else None)
@@ -76,7 +79,7 @@ class _Levels:
         return any(_parallel(costs, other) for other in self._settled)
 
     def _solve(self, level: int, costs: Costs) -> int | None:
-        found = self._solver.minimise(costs)
+        found = self._solver.minimise(costs, effort=_LATER if level else 1.0)
         if found.values is not None:
             self._values = found.values
         reached = score(self._problem.groups, self._shares, self._chosen())[level]

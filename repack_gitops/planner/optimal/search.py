@@ -25,7 +25,10 @@ def optimal(problem: Problem) -> tuple[DrainResult, Optimality]:
     packing = Packing(problem, aggregation, JointRoom(problem, state.occupancy), relaxed.chosen)
     packing.run(relaxed.flows)
     carry_out(problem, packing, state)
-    return _better(problem, relaxed, {"Optimal": drain(problem, state), "Drain": drain(problem)})
+    results = {"Optimal": drain(problem, state)}
+    if _score(problem, results["Optimal"].steps) != relaxed.best:  # else nothing can be better
+        results["Drain"] = drain(problem)
+    return _better(problem, relaxed, results)
 
 
 def _better(problem: Problem, relaxed: Relaxed, results: dict[str, DrainResult]) -> tuple[DrainResult, Optimality]:
@@ -44,4 +47,4 @@ def _better(problem: Problem, relaxed: Relaxed, results: dict[str, DrainResult])
 
 
 def _score(problem: Problem, steps: Iterable[Step]) -> Score:
-    return score(problem.groups, problem.shares(), (problem.index[s.node] for s in steps))
+    return score(problem.groups, problem.shares, (problem.index[s.node] for s in steps))

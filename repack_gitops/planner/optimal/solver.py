@@ -15,8 +15,9 @@ import numpy as np
 
 from repack_gitops.planner.optimal.program import Numbers, Program
 
-#: Nodes of the search tree per solve.
-MOST_TREE_NODES = 2_000
+#: Work per solve: nodes of the search tree times coefficients of the program, and the bounds of the former.
+WORK = 20_000_000
+TREE_NODES = (10, 2_000)
 #: Far above HiGHS's tolerances (1e-6, absolute and relative), far below one.
 _SLACK = 1e-3
 _RELATIVE = 1e-6
@@ -42,13 +43,15 @@ class Solver:
 
     def __init__(self, program: Program) -> None:
         self._columns = len(program.upper)
-        self._highs = _Quiet()
+        self._highs = _Quiet()  # type: ignore[no-untyped-call]
         for option, value in _OPTIONS.items():
             self._highs.setOptionValue(option, value)
         self._highs.passModel(_as_lp(program))
+        self._tree_nodes = min(max(WORK // max(self._highs.getNumNz(), 1), TREE_NODES[0]), TREE_NODES[1])
 
-    def minimise(self, costs: Mapping[int, int]) -> Solution:
-        """Minimise the sum of ``costs`` (coefficients by column)."""
+    def minimise(self, costs: Mapping[int, int], *, effort: float = 1.0) -> Solution:
+        """Minimise the sum of ``costs`` (coefficients by column) with a share of the work that is allowed."""
+        self._highs.setOptionValue("mip_max_nodes", max(int(self._tree_nodes * effort), 1))
         cost = np.zeros(self._columns)
         cost[list(costs)] = list(costs.values())
         self._highs.changeColsCost(self._columns, np.arange(self._columns, dtype=np.int32), cost)
@@ -77,14 +80,13 @@ class Solver:
 
 #: Ends of a search with a bound to rely on.
 _BOUNDED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kSolutionLimit)
-_OPTIONS: dict[str, object] = {
+_OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,
     "parallel": "off",
     "random_seed": 0,
     "mip_rel_gap": 0.0,
     "mip_abs_gap": 0.9,
-    "mip_max_nodes": MOST_TREE_NODES,
 }
 
 
@@ -92,7 +94,7 @@ def _at_least(bound: float) -> int | None:
     return ceil(bound - _SLACK - _RELATIVE * abs(bound)) if isfinite(bound) else None
 
 
-def _as_lp(program: Program) -> object:
+def _as_lp(program: Program) -> highspy.HighsLp:
     lp, (start, index, value) = highspy.HighsLp(), program.matrix()
     lp.num_col_, lp.num_row_ = len(program.upper), len(program.low)
     lp.col_cost_ = np.zeros(lp.num_col_)

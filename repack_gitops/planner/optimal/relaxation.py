@@ -63,6 +63,9 @@ class _Levels:
         for level, costs in enumerate((freeing, *self._model.levels)):
             if self._decided(costs):
                 continue
+            if self._solver.exhausted:
+                self._proven = False
+                break
             bound = self._solve(level, costs)
             if level == 0 and bound is not None:
                 most = min(most, -bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from repack_gitops.model.plan import BoundKind, Disruption, Found, Optimality, Step
 from repack_gitops.planner.drain import DrainResult, drain
@@ -35,6 +36,8 @@ def _better(problem: Problem, relaxed: Relaxed, results: dict[str, DrainResult])
     """Return the result that scores best, the first of equals."""
     scores = {strategy: _score(problem, result.steps) for strategy, result in results.items()}
     strategy = min(scores, key=scores.__getitem__)
+    if _contradicts(scores[strategy], relaxed):
+        relaxed = replace(relaxed, most=sum(1 for v in problem.victims if v), solved=False, best=None)
     optimality = Optimality(
         strategy=strategy,
         freed=-scores[strategy][0],
@@ -44,6 +47,11 @@ def _better(problem: Problem, relaxed: Relaxed, results: dict[str, DrainResult])
         found=tuple(Found(name, -found[0], Disruption(*found[1:])) for name, found in scores.items()),
     )
     return results[strategy], optimality
+
+
+def _contradicts(found: Score, relaxed: Relaxed) -> bool:
+    """Tell whether a plan is better than the model allows: then the solver erred, and nothing it said counts."""
+    return -found[0] > relaxed.most or (relaxed.best is not None and found < relaxed.best)
 
 
 def _score(problem: Problem, steps: Iterable[Step]) -> Score:

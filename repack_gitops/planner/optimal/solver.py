@@ -18,6 +18,8 @@ from repack_gitops.planner.optimal.program import Numbers, Program
 #: Work per solve: nodes of the search tree times coefficients of the program, and the bounds of the former.
 WORK = 20_000_000
 TREE_NODES = (10, 2_000)
+#: Work in all, in simplex iterations times coefficients: beyond it no further level is solved.
+TOTAL_WORK = 1_500_000_000
 #: Far above HiGHS's tolerances (1e-6, absolute and relative), far below one.
 _SLACK = 1e-3
 _RELATIVE = 1e-6
@@ -43,6 +45,7 @@ class Solver:
 
     def __init__(self, program: Program) -> None:
         self._columns = len(program.upper)
+        self._spent = 0
         self._highs = _Quiet()  # type: ignore[no-untyped-call]
         for option, value in _OPTIONS.items():
             self._highs.setOptionValue(option, value)
@@ -59,6 +62,11 @@ class Solver:
         self._highs.run()
         return self._answer(cost)
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether all the work that is allowed is done."""
+        return self._spent > TOTAL_WORK
+
     def at_most(self, row: Mapping[int, int], high: int) -> None:
         """Add a row for good."""
         index = np.fromiter(row, dtype=np.int32, count=len(row))
@@ -67,6 +75,7 @@ class Solver:
 
     def _answer(self, cost: Numbers) -> Solution:
         status, info = self._highs.getModelStatus(), self._highs.getInfo()
+        self._spent += info.simplex_iteration_count * self._highs.getNumNz()
         bound = info.mip_dual_bound if status in _BOUNDED else -np.inf
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return Solution(None, _at_least(bound))
@@ -86,7 +95,7 @@ _OPTIONS: dict[str, bool | int | float | str] = {
     "parallel": "off",
     "random_seed": 0,
     "mip_rel_gap": 0.0,
-    "mip_abs_gap": 0.9,
+    "mip_abs_gap": 0.5,
 }
 
 

@@ -20,6 +20,7 @@ class JointRoom:
         self.idle: Whole = occupancy.idle.copy()
         self._open: Flags = occupancy.receives.copy()
         self._static: dict[int, Flags] = {}
+        self._closed: set[int] = set()
         #: Classes placed here that hold host ports, by node.
         self._holders: dict[int, list[int]] = {}
         self._with_ports = {k for k, found in enumerate(problem.classes) if found.demands.constraints.host_ports}
@@ -27,10 +28,16 @@ class JointRoom:
     def close(self, node: int) -> None:
         """Let ``node`` receive nothing."""
         self._open[node] = False
+        self._closed.add(node)
 
     def reopen(self, node: int) -> None:
         """Undo ``close``."""
         self._open[node] = self._occupancy.receives[node]
+        self._closed.discard(node)
+
+    def closed(self, node: int) -> bool:
+        """Tell whether ``node`` is closed."""
+        return node in self._closed
 
     def receives(self, node: int) -> bool:
         """Tell whether ``node`` receives anything."""

@@ -28,6 +28,7 @@ class Model:
         self.emptied: dict[int, int] = {node: self.program.column(1) for node in aggregation.candidates}
         #: Column by (type, cell): pods of the type that go there.
         self.flows: dict[tuple[int, int], int] = {}
+        self._sums: dict[int, int] = {}
         self._add_flows()
         self._add_room()
         add_quotas(self.program, problem, self.emptied)
@@ -59,10 +60,20 @@ class Model:
     def _add_row(self, number: int, row: RoomRow) -> None:
         cell = self._aggregation.cells[number]
         found = {self.flows[t, number]: w for t, w in zip(cell.types, row.weights, strict=True) if w}
-        for node, room in zip(cell.nodes, row.room, strict=True):
-            if room and node in self.emptied:
-                found[self.emptied[node]] = room
+        if len(cell.nodes) > 1 and len(set(row.room)) == 1:
+            found[self._emptied_in(number)] = row.room[0]
+        else:
+            pairs = zip(cell.nodes, row.room, strict=True)
+            found |= {self.emptied[node]: room for node, room in pairs if room and node in self.emptied}
         self.program.at_most(found, sum(row.room))
+
+    def _emptied_in(self, number: int) -> int:
+        """Return a column for how many nodes of a cell are emptied: it spares many rows their long sums."""
+        if number not in self._sums:
+            columns = [self.emptied[n] for n in self._aggregation.cells[number].nodes if n in self.emptied]
+            self._sums[number] = self.program.column(len(columns), whole=False)
+            self.program.equal({**dict.fromkeys(columns, 1), self._sums[number]: -1}, 0)
+        return self._sums[number]
 
     def _add_disruption(self) -> tuple[Costs, ...]:
         problem, rows = self._problem, DisruptionRows(self.program)

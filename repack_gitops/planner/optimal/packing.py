@@ -33,6 +33,8 @@ class Packing:
         self._tenants: dict[int, list[int]] = {}
         self._everywhere: Whole = np.arange(len(problem.nodes))
         self._sizes: dict[int, tuple[int, ...]] = {}
+        #: By class: the nodes first chosen that have victims of it.
+        self._sources: dict[int, set[int]] = {}
         for node in chosen:
             room.close(node)
 
@@ -106,7 +108,8 @@ class Packing:
 
     def _eject(self, pod_class: int) -> bool:
         """Place a pod where another one, placed before, can make way."""
-        asked = sorted(self._tenants, key=lambda n: (-int(self.room.idle[0, n]), n))[:_ASKED]
+        nodes = np.fromiter(self._tenants, dtype=np.int64)
+        asked = nodes[np.lexsort((nodes, -self.room.idle[0, nodes]))][:_ASKED].tolist()
         return any(
             self._make_way(pod_class, node, other) for node in asked for other in tuple(dict.fromkeys(self._tenants[node]))
         )
@@ -125,13 +128,24 @@ class Packing:
     def _drop(self, left: Sequence[int]) -> list[int]:
         """Take the node out of the plan of which most pods are left, and return the pods left then."""
         waiting = Counter(left)
-        wanted = [Counter(v.pod_class for v in self._problem.victims[n]) for n in self.chosen]
-        place = max(range(len(wanted)), key=lambda i: (sum((wanted[i] & waiting).values()), -wanted[i].total(), -i))
-        node = self.chosen[place]
+        node = max(self._having(waiting), key=lambda n: (self._helped(n, waiting), -len(self._problem.victims[n]), -n))
+        leaving = Counter(v.pod_class for v in self._problem.victims[node])
         self.release(node)
-        for pod_class in (wanted[place] - waiting).elements():
-            self._take_back(pod_class, self.places[pod_class][-1])
-        return sorted((waiting - wanted[place]).elements(), key=self._size)
+        for pod_class in (leaving - waiting).elements():
+            self.give_back(pod_class)
+        return sorted((waiting - leaving).elements(), key=self._size)
+
+    def _having(self, waiting: Counter[int]) -> set[int]:
+        """Return the chosen nodes with a victim of a class that waits; there are some."""
+        if not self._sources:
+            for node in self.chosen:
+                for victim in self._problem.victims[node]:
+                    self._sources.setdefault(victim.pod_class, set()).add(node)
+        return {node for pod_class in waiting for node in self._sources[pod_class] if self.room.closed(node)}
+
+    def _helped(self, node: int, waiting: Counter[int]) -> int:
+        """Return how many pods would no longer wait if ``node`` stayed."""
+        return (Counter(v.pod_class for v in self._problem.victims[node]) & waiting).total()
 
     def release(self, node: int) -> None:
         """Take ``node`` out of the plan; its pods' places are the caller's to give back."""

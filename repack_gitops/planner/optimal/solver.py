@@ -19,7 +19,7 @@ from repack_gitops.planner.optimal.program import Numbers, Program
 WORK = 20_000_000
 TREE_NODES = (10, 2_000)
 #: Work in all, in simplex iterations times coefficients: beyond it no further level is solved.
-TOTAL_WORK = 1_500_000_000
+TOTAL_WORK = 500_000_000
 #: Far above HiGHS's tolerances (1e-6, absolute and relative), far below one.
 _SLACK = 1e-3
 _RELATIVE = 1e-6

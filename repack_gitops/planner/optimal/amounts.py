@@ -21,12 +21,11 @@ MOST_UNITS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One resource: requests by pod class and idle room by node, in units; ``lossless`` if the unit divides every request."""
+    """One resource: requests by pod class and idle room by node, in units."""
 
     name: str
     requests: Whole
     room: Whole
-    lossless: bool
 
 
 def sound_columns(problem: Problem) -> list[Column]:
@@ -43,4 +42,4 @@ def _column(name: str, requests: Whole, idle: Whole) -> Column:
     common = reduce(gcd, map(int, requests), 0) or 1
     largest = int(idle.max(initial=0)) // common
     unit = common * max(-(-largest // MOST_UNITS), 1)
-    return Column(name, requests // unit, np.maximum(idle // unit, -1), unit == common)
+    return Column(name, requests // unit, np.maximum(idle // unit, -1))

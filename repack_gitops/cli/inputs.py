@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from repack_gitops.cli.options import kubernetes_options
+from repack_gitops.model.options import STRATEGIES
 
 if TYPE_CHECKING:
     from repack_gitops.model.cluster import ClusterSnapshot
@@ -41,7 +42,9 @@ _OPTIONS = (
     click.option("--max-pod-groups", type=click.IntRange(0, _MOST), help="With --resource: most PodGroups touched."),
     click.option("--max-cards", type=click.IntRange(0, _MOST), help="With --resource: most cards moved."),
     click.option(
-        "--strategy", type=click.Choice(["Drain"]), default="Drain", show_default=True, help="How plans are searched."
+        "--strategy",
+        type=click.Choice(STRATEGIES),
+        help=f"How plans are searched; by default as the run records, else {STRATEGIES[0]}.",
     ),
 )
 
@@ -57,7 +60,7 @@ class Inputs:
     min_improvement: int
     max_pod_groups: int | None
     max_cards: int | None
-    strategy: str
+    strategy: str | None
     context: str | None
     kubeconfig: Path | None
 
@@ -91,7 +94,8 @@ class Inputs:
             if self.snapshot is not None
             else planning.snapshot_of_cluster(self.kubeconfig, self.context)
         )
-        return *request(now), found, now
+        run, options = request(now)
+        return run, replace(options, strategy=self.strategy or options.strategy), found, now
 
 
 def planning_options(command: Callable[..., Any]) -> Callable[..., Any]:

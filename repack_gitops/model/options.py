@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from repack_gitops.model.cluster import Key
 from repack_gitops.model.safeguards import Safeguards
 
+#: How plans are searched; the first is the default.
+STRATEGIES = ("Drain", "Optimal")
+
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
@@ -31,6 +34,8 @@ class PlannerOptions:
 
     Attributes
     ----------
+    strategy
+        One of ``STRATEGIES``.
     scheduler_names
         Schedulers whose pods may be moved.
     forbidden_namespaces, forbidden_owner_kinds
@@ -43,7 +48,7 @@ class PlannerOptions:
         What stays beyond that.
     """
 
-    strategy: str = "Drain"
+    strategy: str = STRATEGIES[0]
     scheduler_names: frozenset[str] = frozenset({"volcano"})
     envelope: Envelope = Envelope()
     forbidden_namespaces: frozenset[str] = frozenset()

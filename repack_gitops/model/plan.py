@@ -255,6 +255,58 @@ class WorkloadRestart:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The best plan that one strategy found, whether or not it is the one shown."""
+
+    strategy: str
+    freed: int
+    disruption: Disruption
+
+
+class BoundKind(StrEnum):
+    """Where an upper bound comes from."""
+
+    #: The optimum of a model in which whatever a plan may do is possible.
+    MODEL = "Model"
+    #: The same, not to its end: a limit on the solver's work cut the search.
+    WORK_LIMIT = "WorkLimit"
+
+
+@dataclass(frozen=True, slots=True)
+class Optimality:
+    """How good a plan is; valid for plans in which only pods of freed nodes move.
+
+    Attributes
+    ----------
+    strategy
+        Whose plan is the best one found.
+    freed
+        Nodes that it frees, also where it gains too little to be recommended.
+    upper_bound
+        No plan frees more.
+    proven
+        No plan frees more, and none that frees as many disturbs less.
+    reproducible
+        Whether the same input gives the same plan again; not so where a limit on time cut the search.
+    found
+        What each strategy found.
+    """
+
+    strategy: str
+    freed: int
+    upper_bound: int
+    proven: bool
+    bound_kind: BoundKind
+    reproducible: bool = True
+    found: tuple[Found, ...] = ()
+
+    @property
+    def gap(self) -> int:
+        """Nodes between the plan and the bound."""
+        return self.upper_bound - self.freed
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """The planner's whole answer.
 
@@ -268,6 +320,8 @@ class Evaluation:
         Percentage points the best plan found would gain, as an exact fraction; shown when it did not suffice.
     disruption_budgets
         What the plan asks of every PodDisruptionBudget that selects a moved pod, sorted by namespace and name.
+    optimality
+        How good the plan is; None where the strategy proves nothing, or there was nothing to search for.
     """
 
     resource: str
@@ -285,6 +339,7 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     disruption_budgets: tuple[BudgetForecast, ...] = ()
     restarts: tuple[WorkloadRestart, ...] = ()
+    optimality: Optimality | None = None
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

@@ -27,6 +27,7 @@ from repack_gitops.model.fields import (
     Seconds,
     Timestamp,
 )
+from repack_gitops.model.optimality_status import OptimalityStatus
 from repack_gitops.model.restart_status import OwnerRef, RestartStatus
 
 API_VERSION: Final = "repack.volcano.sh/v1alpha1"
@@ -211,6 +212,7 @@ class PlanStatus(Document, frozen=True):
         list[DisruptionBudgetStatus], Meta(description="Every PodDisruptionBudget that selects a pod of the plan.")
     ] = field(default_factory=list)
     restarts: list[RestartStatus] = field(default_factory=list)
+    optimality: Annotated[OptimalityStatus | None, Meta(description="Only where the strategy proves something.")] = None
 
 
 class EvictionPhase(StrEnum):

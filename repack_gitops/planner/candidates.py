@@ -18,7 +18,7 @@ that had no placement once is out all the same, which keeps the rule simple and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -51,9 +51,22 @@ class Witness:
 
 
 class Candidates:
-    """Feasible candidates; ``alive[n]`` tells whether node n can still be emptied."""
+    """Feasible candidates; ``alive[n]`` tells whether node n can still be emptied.
 
-    def __init__(self, problem: Problem, occupancy: Occupancy, around: Neighbourhood, costs: Whole) -> None:
+    Parameters
+    ----------
+    settled
+        Nodes that a plan empties already, or that it sends pods to.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        occupancy: Occupancy,
+        around: Neighbourhood,
+        costs: Whole,
+        settled: Collection[int] = (),
+    ) -> None:
         self._problem, self._occupancy, self._around, self._costs = problem, occupancy, around, costs
         self.alive: Flags = np.zeros(len(problem.nodes), dtype=bool)
         self._witness: dict[int, Witness] = {}
@@ -63,7 +76,7 @@ class Candidates:
         self._asking: dict[object, list[int]] = {}
         by_classes: dict[Classes, list[int]] = {}
         for node, victims in enumerate(problem.victims):
-            if victims:
+            if victims and node not in settled:
                 self.alive[node] = True
                 if any(around.concerns(v.pod) for v in victims):
                     self._relate(node)

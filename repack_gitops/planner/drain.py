@@ -12,13 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from repack_gitops.model.plan import PodMove, Reason, Step
+from repack_gitops.model.plan import Reason
 from repack_gitops.planner.candidates import Candidates
-from repack_gitops.planner.disruption import WEIGHTS, Ledger
-from repack_gitops.planner.neighbourhood import Neighbourhood
-from repack_gitops.planner.occupancy import Occupancy
+from repack_gitops.planner.disruption import WEIGHTS
+from repack_gitops.planner.plan_state import PlanState
 from repack_gitops.planner.problem import Problem, Whole
-from repack_gitops.planner.quotas import Quotas
 from repack_gitops.planner.trial import first_placement
 
 #: Floating-point scores this close are compared again with exact fractions.
@@ -28,30 +26,26 @@ _NEAR = 1e-9
 class DrainResult:
     """The steps found, and the state in which the search ended (for explanations)."""
 
-    def __init__(self, steps: tuple[Step, ...], search: _Search) -> None:
-        self.steps = steps
-        self.occupancy, self.around, self.ledger = search.occupancy, search.around, search.ledger
+    def __init__(self, search: _Search) -> None:
+        state = search.state
+        self.steps = tuple(state.steps)
+        self.occupancy, self.around, self.ledger = state.occupancy, state.around, state.ledger
         self.over_budget: frozenset[int] = frozenset(search.over_budget)
         self.over_quota: Mapping[int, Reason] = search.over_quota
 
 
-def drain(problem: Problem) -> DrainResult:
-    """Return the greedy plan; about O(rounds x nodes) vectorised."""
-    search = _Search(problem)
-    steps = []
+def drain(problem: Problem, state: PlanState | None = None) -> DrainResult:
+    """Return the greedy plan, or the greedy completion of the plan in ``state``; about O(rounds x nodes) vectorised."""
+    search = _Search(problem, state or PlanState(problem))
     while (node := search.best()) is not None:
-        steps.append(search.commit(node))
-    return DrainResult(tuple(steps), search)
+        search.commit(node)
+    return DrainResult(search)
 
 
 class _Search:
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self.ledger = Ledger(problem.groups, problem.shares())
-        self.occupancy = Occupancy(problem)
-        self.around = Neighbourhood(problem.snapshot, problem.nodes)
-        self._candidates = Candidates(problem, self.occupancy, self.around, self.ledger.costs)
-        self._quotas = Quotas(problem.quota_rules, [[v.pod for v in victims] for victims in problem.victims])
+    def __init__(self, problem: Problem, state: PlanState) -> None:
+        self._problem, self.state = problem, state
+        self._candidates = Candidates(problem, state.occupancy, state.around, state.ledger.costs, state.settled)
         self.over_budget: set[int] = set()
         self.over_quota: dict[int, Reason] = {}
 
@@ -59,64 +53,35 @@ class _Search:
         """Return the candidate to empty next, or None when none is left."""
         self._drop_over_budget()
         alive = np.flatnonzero(self._candidates.alive)
-        costs = self.ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order, which is ten times as quick
+        costs = self.state.ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order: ten times as quick
         return int(alive[lowest_score(costs)]) if alive.size else None
 
     def _drop_over_budget(self) -> None:
         """Budgets and quotas only fill up, so what exceeds one now always will."""
-        budget, costs, over = self._problem.budget, self.ledger.costs, np.zeros(len(self._problem.nodes), dtype=bool)
-        if budget.pod_groups is not None:
-            over |= costs[0] + self.ledger.groups_touched > budget.pod_groups
-        if budget.cards is not None:
-            over |= costs[3] + self.ledger.cards_moved > budget.cards
-        for node in map(int, np.flatnonzero((over | self._quotas.exceeded) & self._candidates.alive)):
+        state, over = self.state, self.state.over_budget()
+        for node in map(int, np.flatnonzero((over | state.quotas.exceeded) & self._candidates.alive)):
             self._candidates.drop(node)
-            self.occupancy.certain[node] = True
+            state.occupancy.certain[node] = True
             if over[node]:
                 self.over_budget.add(node)
             else:
-                self.over_quota[node] = self._quotas.why_not(node)
+                self.over_quota[node] = state.quotas.why_not(node)
 
-    def commit(self, node: int) -> Step:
-        """Empty ``node`` and return the step."""
+    def commit(self, node: int) -> None:
+        """Empty ``node``."""
         receivers = self._receivers(node)
-        tokens: list[object] = []
-        for victim, receiver in zip(self._problem.victims[node], receivers, strict=True):
-            self.occupancy.place(victim.pod_class, receiver)
-            tokens += self.around.move(victim.pod, receiver)
-        self.occupancy.close(node)
         self._candidates.drop(node)
         for receiver in receivers:
-            self.occupancy.certain[receiver] = True
             self._candidates.drop(receiver)
-        self.ledger.commit(node)
-        self._quotas.commit(node)
+        tokens = self.state.empty(node, receivers)
         self._candidates.changed({node, *receivers}, tokens)
-        return self._step(node, receivers)
 
     def _receivers(self, node: int) -> tuple[int, ...]:
         """Return where the victims go; if the search gives up, there is still the witness."""
         classes = tuple(v.pod_class for v in self._problem.victims[node])
         with self._candidates.company(node) as company:
-            found = first_placement(self.occupancy, classes, node, self.ledger.costs, company)
+            found = first_placement(self.state.occupancy, classes, node, self.state.ledger.costs, company)
         return found or self._candidates.receivers(node)
-
-    def _step(self, node: int, receivers: tuple[int, ...]) -> Step:
-        problem, source = self._problem, self._problem.nodes[node].name
-        moves = [
-            PodMove(
-                namespace=v.pod.namespace,
-                pod=v.pod.name,
-                uid=v.pod.uid,
-                pod_group=v.pod.pod_group or "",
-                owner=problem.groups[v.group].owner,
-                from_node=source,
-                to_node=problem.nodes[receiver].name,
-                cards=v.cards,
-            )
-            for v, receiver in zip(problem.victims[node], receivers, strict=True)
-        ]
-        return Step(source, tuple(moves))
 
 
 def lowest_score(costs: Whole) -> int:

@@ -14,11 +14,12 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.cascade.restarts import restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.disruption_budgets.forecast import forecast
-from repack_gitops.planner.drain import DrainResult, drain
+from repack_gitops.planner.drain import DrainResult
 from repack_gitops.planner.explain import below_threshold, why_nodes_stay
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
+from repack_gitops.planner.strategies import search
 from repack_gitops.planner.warnings import before_planning, rollouts, waiting_pods
 
 
@@ -75,7 +76,8 @@ def study(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOpti
     )
     if before.occupied == before.optimal:
         return Study(base, problem, None)
-    result = drain(problem)
+    result, optimality = search(problem)
+    base = replace(base, optimality=optimality)
     return Study(_judge(base, problem, result.steps, why_nodes_stay(problem, result), spec), problem, result)
 
 

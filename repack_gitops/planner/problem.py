@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,8 +124,9 @@ class Problem:
         large, cpu, memory = (-template.get(name, 0) for name in amounts)
         return (bool(victim.pod.relations.affinity), large, cpu, memory, victim.pod.key)
 
+    @cached_property
     def shares(self) -> list[tuple[Share, ...]]:
-        """Return every node's victims by PodGroup."""
+        """Every node's victims by PodGroup."""
         found = []
         for victims in self.victims:
             by_group: dict[int, tuple[int, int]] = {}

@@ -15,6 +15,7 @@ def evaluation_markdown(evaluation: Evaluation, spec: RunTemplateSpec) -> str:
     """Return the evaluation as a Markdown document; same evaluation, same bytes."""
     threshold = spec.goals[0].min_frag_improvement_percent
     sections = [f"# Repack evaluation: {code(evaluation.resource)}", prose(verdict_message(evaluation, threshold=threshold))]
+    sections += [plan.optimality(evaluation)] if evaluation.optimality else []
     if evaluation.steps:
         sections += ["## What is freed", plan.freed(evaluation), "## Who is disturbed", plan.disturbed(evaluation)]
         if evaluation.disruption_budgets:

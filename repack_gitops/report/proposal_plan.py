@@ -8,6 +8,7 @@ from repack_gitops.model.plan import Evaluation, GroupImpact, Verdict, WorkloadR
 from repack_gitops.model.status import counted, points, verdict_message
 from repack_gitops.report.facts import ProposalFacts
 from repack_gitops.report.markup import alert, bullets, code, details, prose, table
+from repack_gitops.report.optimality import found_sentence, optimality_sentence
 from repack_gitops.report.restarts import restarts_first, restarts_sentence, retries
 from repack_gitops.report.words import Staying, breaches, cards, disruption_sentence, receivers, workload, worst_first
 
@@ -20,7 +21,20 @@ _NAMED = 4
 
 
 def verdict(facts: ProposalFacts) -> str:
-    """Return the one paragraph everybody reads."""
+    """Return the paragraph everybody reads, and one on how good the plan is where that is known."""
+    said = (_verdict(facts), optimality(facts.evaluation))
+    return "\n\n".join(part for part in said if part)
+
+
+def optimality(evaluation: Evaluation) -> str:
+    """Return how good the plan is; empty where nothing is known."""
+    if evaluation.optimality is None:
+        return ""
+    said = (optimality_sentence(evaluation.optimality), found_sentence(evaluation.optimality))
+    return " ".join(text for text in said if text)
+
+
+def _verdict(facts: ProposalFacts) -> str:
     evaluation = facts.evaluation
     if evaluation.verdict is not Verdict.RECOMMENDED:
         return prose(verdict_message(evaluation, threshold=facts.threshold))

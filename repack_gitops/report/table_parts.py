@@ -13,6 +13,7 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.status import counted, points, verdict_message
 from repack_gitops.report.advice import advice
 from repack_gitops.report.layout import NodeLayout, layout
+from repack_gitops.report.optimality import found_sentence, optimality_sentence
 from repack_gitops.report.terminal import Look, columns, short_list
 from repack_gitops.report.words import Staying, breaches, cards, disruption_sentence, staying_groups, workload, worst_first
 
@@ -27,7 +28,14 @@ def verdict_part(evaluation: Evaluation, spec: RunTemplateSpec, look: Look) -> l
     message = look.text(verdict_message(evaluation, threshold=threshold).replace("->", "→"))
     about = look.text(f"{evaluation.resource}, strategy {evaluation.strategy}", "dim")
     head = Text.assemble(look.text(evaluation.verdict.value, _STYLE[evaluation.verdict]), "  ", about)
-    return [head, *look.paragraph(message, 0)]
+    return [head, *look.paragraph(message, 0), *_optimality(evaluation, look)]
+
+
+def _optimality(evaluation: Evaluation, look: Look) -> list[Text]:
+    if evaluation.optimality is None:
+        return []
+    said = (optimality_sentence(evaluation.optimality), found_sentence(evaluation.optimality))
+    return [line for text in said if text for line in look.paragraph(look.text(text, "dim"), 0)]
 
 
 def numbers_part(evaluation: Evaluation, spec: RunTemplateSpec, look: Look) -> list[Text]:

@@ -95,6 +95,35 @@ def test_every_verdict_is_a_success(
         assert repack("plan", "--snapshot", snapshot, "--resource", GPU, *options, "-o", form).code == 0
 
 
+def test_the_strategy_can_be_chosen(repack: Run, snapshot: Path) -> None:
+    snapshot.write_text(list_of(*layout(4, 2)))
+    known = []
+    for options in ((), ("--strategy", "Drain"), ("--strategy", "Optimal")):
+        done = repack("plan", "--snapshot", snapshot, "--resource", GPU, *options, "-o", "json")
+        assert done.code == 0
+        plan = json.loads(done.out)["status"]["plan"]
+        known.append((plan["strategy"], plan.get("optimality", {}).get("proven")))
+    assert known == [("Drain", None), ("Drain", None), ("Optimal", True)]
+
+
+def test_what_is_known_of_a_plan_is_printed_and_nothing_of_the_solver(snapshot: Path) -> None:
+    snapshot.write_text(list_of(*layout(4, 2)))
+    done = subprocess_repack("plan", "--snapshot", str(snapshot), "--resource", GPU, "--strategy", "Optimal")
+    assert done.returncode == 0, done.stderr
+    assert b"Proven: no plan frees more" in done.stdout
+    assert b"HiGHS" not in done.stdout + done.stderr
+
+
+def test_the_strategy_that_a_run_records_is_kept(repack: Run, snapshot: Path, tmp_path: Path) -> None:
+    run = json.loads(repack("plan", "--snapshot", snapshot, "--resource", GPU, "-o", "json").out)
+    run["metadata"]["annotations"] = {PLANNER_OPTIONS: '{"strategy":"Optimal"}'}
+    file = tmp_path / "run.yaml"
+    file.write_text(json.dumps(run))
+    for options, strategy in (((), "Optimal"), (("--strategy", "Drain"), "Drain")):
+        again = json.loads(repack("plan", "--snapshot", snapshot, "--run", file, *options, "-o", "json").out)
+        assert again["status"]["plan"]["strategy"] == strategy
+
+
 def test_nothing_is_written(repack: Run, snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(p.name for p in tmp_path.iterdir())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Node, Pod, Relations
+from repack_gitops.model.cluster import ClusterSnapshot, HostPort, Key, Node, Pod, Relations
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner import PlannerOptions
 from repack_gitops.planner.candidacy import Candidacy, budget_of, idle_amounts, receives_at_all, room_holders
+from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.feasibility import node_ports, node_resources_fit
 from repack_gitops.planner.feasibility.static import static_reason
 from repack_gitops.planner.movability import Movability
@@ -24,6 +25,18 @@ def most_freed(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: Planne
         if any(search.possible(frozenset(chosen)) for chosen in combinations(search.candidates, size)):
             return size
     return 0
+
+
+def best_score(
+    snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None
+) -> tuple[int, int, int, int, int, int]:
+    """Return the best (-nodes, PodGroups, breaches, damaged cards, moved cards, moved pods) of any set of candidates.
+
+    As with ``most_freed``, what pods that move say about each other is left out: the real optimum may be worse.
+    """
+    search = _Search(snapshot, spec, options or PlannerOptions())
+    sets = [frozenset(c) for size in range(len(search.candidates) + 1) for c in combinations(search.candidates, size)]
+    return next(score for score, _, chosen in sorted(map(search.scored, sets)) if search.possible(frozenset(chosen)))
 
 
 class _Search:
@@ -47,6 +60,17 @@ class _Search:
             for p in snapshot.pods
             if p.active and p.key not in movable and (at := p.node or p.nominated_node) in snapshot.node_by_name
         ]
+
+    def scored(self, chosen: frozenset[str]) -> tuple[tuple[int, int, int, int, int, int], int, tuple[str, ...]]:
+        """Return what emptying ``chosen`` is worth; then its size and itself, so that scored sets can be sorted."""
+        moved: dict[Key, tuple[int, int]] = {}
+        for pod in (p for name in chosen for p in self._victims[name]):
+            key = (pod.namespace, pod.pod_group or "")
+            pods, cards = moved.get(key, (0, 0))
+            moved[key] = (pods + 1, cards + pod.requests[self._resource] // 1000)
+        d = total(impacts(self._snapshot, self._resource, moved))
+        score = (-len(chosen), d.pod_groups, d.breaches, d.damaged_cards, d.moved_cards, d.moved_pods)
+        return score, len(chosen), tuple(sorted(chosen))
 
     def possible(self, chosen: frozenset[str]) -> bool:
         victims = [p for name in sorted(chosen) for p in self._victims[name]]

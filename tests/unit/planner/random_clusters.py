@@ -137,6 +137,11 @@ def _with_whole_gangs(snapshot: ClusterSnapshot) -> ClusterSnapshot:
     return replace(snapshot, pod_groups=groups)
 
 
+def shaped_case(seed: int, shape: Shape) -> Case:
+    """Return a case of the given shape."""
+    return Case(seed, *_draw(Random(seed), shape))
+
+
 def _draw(random: Random, shape: Shape) -> tuple[ClusterSnapshot, RunTemplateSpec]:
     nodes = [_node(random, shape, i) for i in range(random.randint(*shape.nodes))]
     pods = [p for n in nodes for p in _pods_of(random, shape, n)]

@@ -22,7 +22,7 @@ PORT = Constraints(host_ports=(HostPort(80, "TCP", "0.0.0.0"),))  # noqa: S104
 
 def prepared(snapshot: ClusterSnapshot) -> tuple[Problem, Occupancy, Ledger]:
     problem = Problem(snapshot, spec(), PlannerOptions())
-    return problem, Occupancy(problem), Ledger(problem.groups, problem.shares())
+    return problem, Occupancy(problem), Ledger(problem.groups, problem.shares)
 
 
 def classes_of(problem: Problem, name: str) -> tuple[int, ...]:

@@ -147,7 +147,7 @@ def check(snapshot: ClusterSnapshot) -> None:
     assert worker.owner is not None
     assert (worker.owner.kind, worker.owner.group) == ("Job", "batch.volcano.sh")
     web = next(pod for name, pod in pods.items() if name.startswith("web-"))
-    assert (web.requests[GPU], web.pod_group is not None, len(web.anti_affinity)) == (2000, True, 1)
+    assert (web.requests[GPU], web.pod_group is not None, len(web.relations.anti_affinity)) == (2000, True, 1)
     assert (pods["waiting"].node, pods["waiting"].phase) == (None, "Pending")
     assert {b.name: b.disruptions_allowed for b in snapshot.budgets} == {"train": 1, "web": 1}
     job = snapshot.volcano_jobs["default", "train"]

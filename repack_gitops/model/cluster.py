@@ -106,6 +106,11 @@ class Owner:
         """The API group, empty for the core group."""
         return self.api_version.rpartition("/")[0]
 
+    @property
+    def qualified_kind(self) -> str:
+        """The kind as kubectl tells it from others of its name: ``Job.batch.volcano.sh``; alone in the core group."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from repack_gitops.model.document import Document
 from repack_gitops.model.fields import Count
-from repack_gitops.model.plan import WorkloadRestart
+from repack_gitops.model.impact import WorkloadRestart
 
 
 class OwnerRef(Document, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from repack_gitops.model.cluster import Owner
+
 #: (namespace, kind, name) of a PodGroup or of an owner; an owner's kind carries its API group: Job.batch.volcano.sh.
 Workload = tuple[str, str, str]
 
@@ -36,8 +38,7 @@ class Safeguards:
 
 def workload(namespace: str, api_version: str, kind: str, name: str) -> Workload:
     """Return the workload that an owner reference in ``namespace`` names."""
-    group = api_version.rpartition("/")[0]
-    return (namespace, f"{kind}.{group}" if group else kind, name)
+    return (namespace, Owner(api_version, kind, name).qualified_kind, name)
 
 
 def pod_group_workload(namespace: str, name: str) -> Workload:

@@ -15,8 +15,9 @@ from msgspec import structs
 from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.code_words import explain
+from repack_gitops.model.impact import Disruption, GroupImpact
 from repack_gitops.model.optimality_status import optimality_status
-from repack_gitops.model.plan import Code, Disruption, Evaluation, GroupImpact, PodMove, Stay, Verdict
+from repack_gitops.model.plan import Code, Evaluation, PodMove, Stay, Verdict
 from repack_gitops.model.restart_status import OwnerRef, restart_status
 from repack_gitops.model.run import (
     Condition,

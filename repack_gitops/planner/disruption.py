@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner, Pod
-from repack_gitops.model.plan import Disruption, GroupImpact
+from repack_gitops.model.impact import Disruption, GroupImpact
 from repack_gitops.model.quantity import whole
 
 Costs = NDArray[np.int64]

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model.cluster import ClusterSnapshot, Key
+from repack_gitops.model.impact import Disruption
 from repack_gitops.model.options import PlannerOptions
-from repack_gitops.model.plan import Code, Disruption, Evaluation, Fragmentation, PodMove, Stay, Step, Verdict
+from repack_gitops.model.plan import Code, Evaluation, Fragmentation, PodMove, Stay, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.cascade.restarts import restarts, victims_of
 from repack_gitops.planner.disruption import impacts, total

@@ -92,7 +92,7 @@ def _scope(problem: Problem, pod: Pod, reason: Reason) -> Change:
 def _owner(pod: Pod) -> str:
     if pod.owner is None:
         return _name(pod)
-    return f"{pod.owner.kind}{'.' if pod.owner.group else ''}{pod.owner.group} {pod.namespace}/{pod.owner.name}"
+    return f"{pod.owner.qualified_kind} {pod.namespace}/{pod.owner.name}"
 
 
 def _missing_owner(problem: Problem, pod: Pod, reason: Reason) -> Change:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from repack_gitops.errors import InvalidInput
 from repack_gitops.model.cluster import Owner, Pod, PodGroup
+from repack_gitops.model.moments import aware_moment
 from repack_gitops.model.plan import Code, Reason
 from repack_gitops.model.safeguards import Safeguards, Workload, pod_group_workload, workload
 
@@ -25,7 +26,7 @@ class SafetyRules:
     def _age(self, pod: Pod) -> Reason | None:
         if self._created_before is None:
             return None
-        created = _moment(pod.created)
+        created = aware_moment(pod.created)
         if created is None:
             return Reason(Code.TOO_YOUNG, f"{_name(pod)} does not say when it was created, and minPodAge asks")
         if created > self._created_before:
@@ -75,19 +76,10 @@ def owner_workload(namespace: str, owner: Owner) -> Workload:
 
 
 def _limit(text: str | None) -> datetime | None:
-    moment = None if text is None else _moment(text)
+    moment = None if text is None else aware_moment(text)
     if text is not None and moment is None:
         raise InvalidInput(f"created_before is {text[:40]!r}", hint="It must be an RFC 3339 time with a zone.")
     return moment
-
-
-def _moment(text: str) -> datetime | None:
-    """Return RFC 3339 ``text`` as an aware moment, or None where it is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else None
 
 
 def _name(pod: Pod) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from repack_gitops.model.moments import aware_moment
 from repack_gitops.model.run import Relocation, RepackRun, RunStatus
 from repack_gitops.model.safeguards import Workload, pod_group_workload, workload
 from repack_gitops.policy.ending import REMOVED
@@ -27,7 +28,7 @@ def past_moves(result: RepackRun) -> frozenset[PastMove]:
     status = result.status
     if status is None:
         return frozenset()
-    ended, removed = _moment(status.completion_time), [r for r in status.relocations if r.eviction.phase in REMOVED]
+    ended, removed = aware_moment(status.completion_time), [r for r in status.relocations if r.eviction.phase in REMOVED]
     return frozenset(PastMove(w, ended) for w in (*_groups(removed), *_owners(status, removed)))
 
 
@@ -37,7 +38,7 @@ def ended_before(content: bytes, since: datetime) -> bool:
     A look at one line instead of a second's parsing: most results are old. When in doubt, no.
     """
     found = _COMPLETION_TIME.findall(content)
-    moment = _moment(found[0].decode("utf-8", "replace")) if len(found) == 1 else None
+    moment = aware_moment(found[0].decode("utf-8", "replace")) if len(found) == 1 else None
     return moment is not None and moment < since
 
 
@@ -58,12 +59,3 @@ def _owners(status: RunStatus, removed: Iterable[Relocation]) -> Iterator[Worklo
     for move in status.plan.moves if status.plan else ():
         if move.owner is not None and (move.namespace, move.pod_group_name) in touched:
             yield workload(move.namespace, move.owner.api_version, move.owner.kind, move.owner.name)
-
-
-def _moment(text: str) -> datetime | None:
-    """Return the time; people may have touched the file, and a time without a zone is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else None

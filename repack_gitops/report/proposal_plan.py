@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repack_gitops.model.plan import Evaluation, GroupImpact, Verdict, WorkloadRestart
+from repack_gitops.model.impact import GroupImpact, WorkloadRestart
+from repack_gitops.model.plan import Evaluation, Verdict
 from repack_gitops.model.status import counted, points, verdict_message
 from repack_gitops.report.facts import ProposalFacts
 from repack_gitops.report.markup import alert, bullets, code, details, prose, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repack_gitops.model.plan import WorkloadRestart
+from repack_gitops.model.impact import WorkloadRestart
 from repack_gitops.model.status import counted
 from repack_gitops.report.words import workload
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from repack_gitops.model.cluster import Key
-from repack_gitops.model.plan import Evaluation, GroupImpact
+from repack_gitops.model.impact import GroupImpact
+from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.status import counted
 from repack_gitops.report.svg_paper import fit_mono, shade, swatch, swatch_number, write
 from repack_gitops.report.words import workload

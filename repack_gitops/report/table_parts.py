@@ -8,7 +8,8 @@ from itertools import islice
 from rich.text import Text
 
 from repack_gitops.model.cluster import ClusterSnapshot
-from repack_gitops.model.plan import Code, Evaluation, GroupImpact, PodMove, Step, Verdict
+from repack_gitops.model.impact import GroupImpact
+from repack_gitops.model.plan import Code, Evaluation, PodMove, Step, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.status import counted, points, verdict_message
 from repack_gitops.report.advice import advice

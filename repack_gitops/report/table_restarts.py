@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from repack_gitops.model.plan import Evaluation, WorkloadRestart
+from repack_gitops.model.impact import WorkloadRestart
+from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.status import counted
 from repack_gitops.report.restarts import restarting, restarts_first, restarts_sentence, retries
 from repack_gitops.report.terminal import Look, columns

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.code_words import explain
-from repack_gitops.model.plan import Code, Evaluation, GroupImpact, Step
+from repack_gitops.model.impact import GroupImpact
+from repack_gitops.model.plan import Code, Evaluation, Step
 from repack_gitops.model.status import counted, example_of
 
 

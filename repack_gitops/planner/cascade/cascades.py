@@ -62,8 +62,9 @@ class Cascades:
             case ("ray.io", "RayCluster"):
                 ray = owners.ray_clusters.get(key)
                 return missing(pod, owner) if ray is None else ray_cluster.forecast(pod, owner, ray, self._members)
-        kind = f"{owner.kind}.{owner.group}" if owner.group else owner.kind
-        return refused(pod, owner, Code.UNKNOWN_CONTROLLER, f"{kind} is not known to recreate evicted pods safely")
+        return refused(
+            pod, owner, Code.UNKNOWN_CONTROLLER, f"{owner.qualified_kind} is not known to recreate evicted pods safely"
+        )
 
     def _volcano_job(self, pod: Pod, owner: Owner) -> Forecast:
         """A snapshot without any VCJob says nothing about policies (the evaluation warns); one with some must hold this one."""

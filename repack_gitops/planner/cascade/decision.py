@@ -14,7 +14,7 @@ def why_not_evict(found: Forecast, namespace: str, options: PlannerOptions) -> R
     if found.retries is not None and found.retries.cost > found.retries.left:
         return _last_retry(found.retries)
     if found.cascades and not options.allow_cascades:
-        name = f"{found.owner.kind}.{found.owner.group} {namespace}/{found.owner.name}"
+        name = f"{found.owner.qualified_kind} {namespace}/{found.owner.name}"
         return Reason(Code.CASCADING_POLICY, f"{name} would restart {len(found.restarts)} pods: {found.why}")
     return None
 

@@ -97,5 +97,4 @@ def idle(pod: Pod, owner: Owner, why: str) -> Forecast:
 
 def title(pod: Pod, owner: Owner) -> str:
     """Return what people call ``owner``, with its group: ``Job.batch.volcano.sh team/train``."""
-    kind = f"{owner.kind}.{owner.group}" if owner.group else owner.kind
-    return f"{kind} {pod.namespace}/{owner.name}"
+    return f"{owner.qualified_kind} {pod.namespace}/{owner.name}"

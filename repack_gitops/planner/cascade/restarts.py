@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from repack_gitops.model.cluster import ClusterSnapshot, Key, Owner, Pod
-from repack_gitops.model.plan import PodMove, WorkloadRestart
+from repack_gitops.model.impact import WorkloadRestart
+from repack_gitops.model.plan import PodMove
 from repack_gitops.planner.cascade.cascades import Cascades
 from repack_gitops.planner.cascade.forecast import Retries, Unit
 

@@ -69,7 +69,7 @@ def _without_scale(budget: PodDisruptionBudget, pod: Pod) -> str:
     needs_scale = budget.max_unavailable is not None or _percent(budget.min_available) is not None
     if needs_scale and pod.owner is not None and (pod.owner.group, pod.owner.kind) in _WITHOUT_SCALE:
         field = "maxUnavailable" if budget.max_unavailable is not None else "a percentage"
-        return f"{field} does not work for pods of a {pod.owner.kind}.{pod.owner.group}, which has no scale subresource"
+        return f"{field} does not work for pods of a {pod.owner.qualified_kind}, which has no scale subresource"
     return ""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from repack_gitops.model.plan import BoundKind, Disruption, Found, Optimality, Step
+from repack_gitops.model.impact import Disruption
+from repack_gitops.model.plan import BoundKind, Found, Optimality, Step
 from repack_gitops.planner.drain import DrainResult, drain
 from repack_gitops.planner.optimal.aggregation import Aggregation
 from repack_gitops.planner.optimal.joint_room import JointRoom

@@ -10,18 +10,8 @@ from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
 from repack_gitops.model.code_words import explain
-from repack_gitops.model.plan import (
-    Code,
-    Disruption,
-    Evaluation,
-    Fragmentation,
-    GroupImpact,
-    PodMove,
-    Reason,
-    Stay,
-    Step,
-    Verdict,
-)
+from repack_gitops.model.impact import Disruption, GroupImpact
+from repack_gitops.model.plan import Code, Evaluation, Fragmentation, PodMove, Reason, Stay, Step, Verdict
 from repack_gitops.model.run import Condition, RunStatus
 from repack_gitops.model.status import (
     LISTED_NODES,

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from repack_gitops.model.plan import Disruption
+from repack_gitops.model.impact import Disruption
 from repack_gitops.planner.disruption import GroupFacts, Ledger, Share, group_facts, impacts, total
 from tests.unit.planner.build import GPU, cluster, node, plan, pod, spec
 

@@ -18,7 +18,8 @@ the whole plan, move for move, as ``pod: from -> to`` in the order of execution.
 from __future__ import annotations
 
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, Owner, Pod
-from repack_gitops.model.plan import Code, Disruption, Verdict
+from repack_gitops.model.impact import Disruption
+from repack_gitops.model.plan import Code, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from tests.unit.planner.build import cluster, layout, node, plan, pod, spec, without_groups
 

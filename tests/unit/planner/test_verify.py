@@ -11,7 +11,8 @@ from fractions import Fraction
 import pytest
 
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, HostPort, Owner, PodGroup, Taint
-from repack_gitops.model.plan import Code, Disruption, Evaluation, PodMove, Reason, Stay, Step, Verdict
+from repack_gitops.model.impact import Disruption
+from repack_gitops.model.plan import Code, Evaluation, PodMove, Reason, Stay, Step, Verdict
 from repack_gitops.planner import Envelope, PlannerOptions, evaluate
 from repack_gitops.planner import verify as verify_module
 from repack_gitops.planner.verify import verify

@@ -8,19 +8,8 @@ from dataclasses import dataclass, replace
 
 from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import ClusterSnapshot, Constraints, Node, Owner, Pod, PodGroup
-from repack_gitops.model.plan import (
-    Code,
-    Disruption,
-    Evaluation,
-    Fragmentation,
-    GroupImpact,
-    PodMove,
-    Reason,
-    Refusal,
-    Stay,
-    Step,
-    Verdict,
-)
+from repack_gitops.model.impact import Disruption, GroupImpact
+from repack_gitops.model.plan import Code, Evaluation, Fragmentation, PodMove, Reason, Refusal, Stay, Step, Verdict
 
 NPU = "huawei.com/ascend-1980"
 CAPACITY = 8

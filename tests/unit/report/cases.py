@@ -11,18 +11,8 @@ from typing import Any
 from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import (
-    Code,
-    Disruption,
-    Fragmentation,
-    GroupImpact,
-    PodMove,
-    Reason,
-    Stay,
-    Step,
-    Verdict,
-    WorkloadRestart,
-)
+from repack_gitops.model.impact import Disruption, GroupImpact, WorkloadRestart
+from repack_gitops.model.plan import Code, Fragmentation, PodMove, Reason, Stay, Step, Verdict
 from tests.unit.report.build import JOB, KINDS, Case, node, plan, pod, random_cluster, snapshot
 
 

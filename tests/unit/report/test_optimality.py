@@ -7,7 +7,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from repack_gitops.model.plan import BoundKind, Disruption, Found, Optimality
+from repack_gitops.model.impact import Disruption
+from repack_gitops.model.plan import BoundKind, Found, Optimality
 from repack_gitops.model.status import plan_status
 from repack_gitops.report.evaluation import evaluation_markdown
 from repack_gitops.report.markdown import plan_markdown, pull_request_body

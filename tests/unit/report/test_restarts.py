@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from repack_gitops.model.cluster import Owner
-from repack_gitops.model.plan import WorkloadRestart
+from repack_gitops.model.impact import WorkloadRestart
 from repack_gitops.report.restarts import restarts_first, restarts_sentence, retries
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from repack_gitops.model.plan import Code, GroupImpact
+from repack_gitops.model.impact import GroupImpact
+from repack_gitops.model.plan import Code
 from repack_gitops.report.plain import visible
 from repack_gitops.report.words import disruption_sentence, staying_groups, worst_first
 from tests.unit.report import cases

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from repack_gitops.model.cluster import ClusterSnapshot, JobPolicy, Owner, VolcanoJob
+from repack_gitops.model.impact import WorkloadRestart
 from repack_gitops.model.owners import BatchJob, Owners
-from repack_gitops.model.plan import Code, Evaluation, WorkloadRestart
+from repack_gitops.model.plan import Code, Evaluation
 from repack_gitops.planner import PlannerOptions, evaluate
 from repack_gitops.planner.cascade.cascades import Cascades
 from repack_gitops.planner.drain import drain

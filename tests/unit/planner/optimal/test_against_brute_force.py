@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from repack_gitops.model.plan import Disruption, Evaluation
+from repack_gitops.model.impact import Disruption
+from repack_gitops.model.plan import Evaluation
 from repack_gitops.planner.disruption import impacts, total
 from repack_gitops.planner.drain import drain
 from repack_gitops.planner.evaluate import moved_by_group

@@ -9,7 +9,7 @@ bind as often as cards do, anti-affinity, host ports, DaemonSets, and 30 % of th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -43,10 +43,10 @@ def spread(nodes: int) -> ClusterSnapshot:
     """Return ``nodes`` nodes of 8 cards with one 2-card pod each, every pod its own PodGroup."""
     request = {"cpu": 8_000, GPU: 2_000, "memory": 64 * GIB, "pods": 1_000}
     constraints = Constraints()
-    made = [_node(f"gpu-{i:05d}", 96, 768, {}) for i in range(nodes)]
+    made = [make_node(f"gpu-{i:05d}", CARDS, 96, 768) for i in range(nodes)]
     pods = [_job_pod(f"train-{i:05d}", n.name, request, constraints, f"train-{i:05d}") for i, n in enumerate(made)]
     groups = [PodGroup("bench", p.pod_group or "", f"pg-{p.uid}", {}, 1, p.owner) for p in pods]
-    return _snapshot(made, pods, groups)
+    return make_snapshot(made, pods, groups)
 
 
 def mixed(nodes: int, seed: int = 7) -> ClusterSnapshot:
@@ -111,13 +111,13 @@ class _Mixed:
             wanted -= self._place(self._draw_workload(number))
             number += 1
         self._pin()
-        return _snapshot(self._nodes, self._pods, self._groups)
+        return make_snapshot(self._nodes, self._pods, self._groups)
 
     def _draw_node(self, index: int) -> Node:
         pool = self._random.choice(POOLS)
         cpu, memory = self._random.choice(SHAPES)
         taints = (TAINT,) if pool == "serve" else ()
-        return _node(f"gpu-{index:05d}", cpu, memory, {"pool": pool, "zone": self._random.choice("abc")}, taints)
+        return make_node(f"gpu-{index:05d}", CARDS, cpu, memory, {"pool": pool, "zone": self._random.choice("abc")}, taints)
 
     def _draw_workload(self, number: int) -> _Workload:
         random = self._random
@@ -215,9 +215,12 @@ class _Mixed:
                     idle[resource] -= amount
 
 
-def _node(name: str, cpu: int, memory: int, labels: dict[str, str], taints: tuple[Taint, ...] = ()) -> Node:
-    allocatable = {"cpu": cpu * 1000, GPU: CARDS * 1000, "memory": memory * GIB, "pods": 110_000}
-    return Node(name, {"kubernetes.io/hostname": name, **labels}, taints, allocatable)
+def make_node(
+    name: str, cards: int, cpu: int, memory: int, labels: Mapping[str, str] | None = None, taints: tuple[Taint, ...] = ()
+) -> Node:
+    """Return a node; ``memory`` in GiB."""
+    allocatable = {"cpu": cpu * 1000, GPU: cards * 1000, "memory": memory * GIB, "pods": 110_000}
+    return Node(name, {"kubernetes.io/hostname": name, **(labels or {})}, taints, allocatable)
 
 
 def _job_pod(name: str, node: str, request: dict[str, int], constraints: Constraints, job: str) -> Pod:
@@ -237,7 +240,8 @@ def _job_pod(name: str, node: str, request: dict[str, int], constraints: Constra
     )
 
 
-def _snapshot(nodes: list[Node], pods: list[Pod], groups: list[PodGroup]) -> ClusterSnapshot:
+def make_snapshot(nodes: list[Node], pods: list[Pod], groups: list[PodGroup]) -> ClusterSnapshot:
+    """Return the snapshot of them, in its order."""
     return ClusterSnapshot(
         nodes=tuple(sorted(nodes, key=lambda n: n.name)),
         pods=tuple(sorted(pods, key=lambda p: p.key)),

@@ -46,6 +46,8 @@ class PlannerOptions:
         Whether pods may move whose eviction restarts more of their workload than themselves.
     safeguards
         What stays beyond that.
+    frontier
+        Whether to work out what less disruption would free, too (Optimal only).
     """
 
     strategy: str = STRATEGIES[0]
@@ -56,3 +58,4 @@ class PlannerOptions:
     enforce_budgets: bool = False
     allow_cascades: bool = False
     safeguards: Safeguards = field(default_factory=Safeguards)
+    frontier: bool = False

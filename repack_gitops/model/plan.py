@@ -227,6 +227,9 @@ class Optimality:
         Whether the same input gives the same plan again; not so where a limit on time cut the search.
     found
         What each strategy found.
+    settled
+        Levels of the objective, in its order, in which no plan is better: "freedNodes", "podGroups", "breaches",
+        "damagedCards", "movedCards", "movedPods"; all of them where ``proven``.
     """
 
     strategy: str
@@ -236,11 +239,55 @@ class Optimality:
     bound_kind: BoundKind
     reproducible: bool = True
     found: tuple[Found, ...] = ()
+    settled: tuple[str, ...] = ()
 
     @property
     def gap(self) -> int:
         """Nodes between the plan and the bound."""
         return self.upper_bound - self.freed
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """What one limit on disruption buys.
+
+    Attributes
+    ----------
+    limit
+        Most PodGroups, or most cards, that a plan may move.
+    freed
+        Nodes that the best plan found within the limit frees; all its moves pass the real filters.
+    upper_bound
+        No plan within the limit frees more.
+    disruption
+        What that plan does.
+    """
+
+    limit: int
+    freed: int
+    upper_bound: int
+    disruption: Disruption
+
+    @property
+    def proven(self) -> bool:
+        """Whether no plan within the limit frees more."""
+        return self.freed == self.upper_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Nodes freed against disruption: what one unit more of it buys.
+
+    Attributes
+    ----------
+    pod_groups
+        By a limit on the PodGroups moved, ascending; the last one is where a higher limit frees no more.
+    cards
+        The same by a limit on the cards moved.
+    """
+
+    pod_groups: tuple[FrontierPoint, ...] = ()
+    cards: tuple[FrontierPoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +306,8 @@ class Evaluation:
         What the plan asks of every PodDisruptionBudget that selects a moved pod, sorted by namespace and name.
     optimality
         How good the plan is; None where the strategy proves nothing, or there was nothing to search for.
+    frontier
+        What less disruption would free; None unless asked for, or where there was nothing to search for.
     """
 
     resource: str
@@ -277,6 +326,7 @@ class Evaluation:
     disruption_budgets: tuple[BudgetForecast, ...] = ()
     restarts: tuple[WorkloadRestart, ...] = ()
     optimality: Optimality | None = None
+    frontier: Frontier | None = None
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

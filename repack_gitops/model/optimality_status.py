@@ -35,6 +35,13 @@ class OptimalityStatus(Document, frozen=True):
     ]
     reproducible: Annotated[bool, Meta(description="Whether the same input gives the same plan again.")]
     found: Annotated[list[FoundStatus], Meta(description="What each strategy that ran found.")] = field(default_factory=list)
+    settled: Annotated[
+        list[str],
+        Meta(
+            description="Levels of the objective in which no plan is better, in this order: freedNodes, podGroups, breaches, "
+            "damagedCards, movedCards, movedPods; all of them where proven."
+        ),
+    ] = field(default_factory=list)
 
 
 def optimality_status(optimality: Optimality) -> OptimalityStatus:
@@ -48,6 +55,7 @@ def optimality_status(optimality: Optimality) -> OptimalityStatus:
         bound_kind=optimality.bound_kind.value,
         reproducible=optimality.reproducible,
         found=[_found(f) for f in optimality.found],
+        settled=list(optimality.settled),
     )
 
 

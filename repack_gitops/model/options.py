@@ -9,6 +9,8 @@ from repack_gitops.model.safeguards import Safeguards
 
 #: How plans are searched; the first is the default.
 STRATEGIES = ("Drain", "Optimal")
+#: Those that can tell what less disruption would free.
+FRONTIER_STRATEGIES = frozenset({"Optimal"})
 
 
 @dataclass(frozen=True, slots=True)

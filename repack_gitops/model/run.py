@@ -27,6 +27,7 @@ from repack_gitops.model.fields import (
     Seconds,
     Timestamp,
 )
+from repack_gitops.model.frontier_status import FrontierStatus
 from repack_gitops.model.optimality_status import OptimalityStatus
 from repack_gitops.model.restart_status import OwnerRef, RestartStatus
 
@@ -213,6 +214,7 @@ class PlanStatus(Document, frozen=True):
     ] = field(default_factory=list)
     restarts: list[RestartStatus] = field(default_factory=list)
     optimality: Annotated[OptimalityStatus | None, Meta(description="Only where the strategy proves something.")] = None
+    frontier: Annotated[FrontierStatus | None, Meta(description="What less disruption frees; only where asked for.")] = None
 
 
 class EvictionPhase(StrEnum):

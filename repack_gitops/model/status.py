@@ -15,6 +15,7 @@ from msgspec import structs
 from repack_gitops.model.budget_status import budget_status
 from repack_gitops.model.cluster import Key, Owner
 from repack_gitops.model.code_words import explain
+from repack_gitops.model.frontier_status import frontier_status
 from repack_gitops.model.impact import Disruption, GroupImpact
 from repack_gitops.model.optimality_status import optimality_status
 from repack_gitops.model.plan import Code, Evaluation, PodMove, Stay, Verdict
@@ -164,6 +165,7 @@ def plan_status(evaluation: Evaluation) -> PlanStatus:
         disruption_budgets=[budget_status(b) for b in evaluation.disruption_budgets],
         restarts=[restart_status(r) for r in evaluation.restarts],
         optimality=optimality_status(evaluation.optimality) if evaluation.optimality else None,
+        frontier=frontier_status(evaluation.frontier) if evaluation.frontier else None,
     )
 
 

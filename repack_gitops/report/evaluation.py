@@ -7,7 +7,9 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.status import verdict_message
 from repack_gitops.report import proposal_budgets as budgets
 from repack_gitops.report import proposal_plan as plan
+from repack_gitops.report.frontier import TITLE, axes
 from repack_gitops.report.markup import code, prose
+from repack_gitops.report.proposal_frontier import frontier
 from repack_gitops.report.words import staying_groups
 
 
@@ -21,6 +23,8 @@ def evaluation_markdown(evaluation: Evaluation, spec: RunTemplateSpec) -> str:
         if evaluation.disruption_budgets:
             sections += [f"## {budgets.TITLE}", budgets.disruption_budgets(evaluation)]
         sections += ["## Every move", plan.moves(evaluation)]
+    if axes(evaluation):
+        sections += [f"## {TITLE}", frontier(evaluation)]
     if evaluation.stays:
         sections += ["## Why other nodes stay", plan.stays(staying_groups(evaluation))]
     if evaluation.warnings:

@@ -27,8 +27,9 @@ class ProposalFacts:
         How long a plan stays rejected once its pull request is closed unmerged, such as ``7d``.
     hold_label
         The label that makes the bot leave the pull request alone.
-    files_url, picture_url
-        Where a reader of the pull request finds the run's folder and layout.svg on the forge; empty where it has no page.
+    files_url, picture_url, frontier_url
+        Where a reader of the pull request finds the run's folder, layout.svg and frontier.svg on the forge; empty where it has
+        no page.
     reproduce
         The command line that computes the plan again.
     tool_version
@@ -58,6 +59,7 @@ class ProposalFacts:
     last_checked: str = ""
     files_url: str = ""
     picture_url: str = ""
+    frontier_url: str = ""
 
     @property
     def resource(self) -> str:

@@ -7,9 +7,12 @@ from repack_gitops.report import proposal_budgets as budgets
 from repack_gitops.report import proposal_plan as plan
 from repack_gitops.report import proposal_process as process
 from repack_gitops.report.facts import ProposalFacts
+from repack_gitops.report.frontier import TITLE as FRONTIER
+from repack_gitops.report.frontier import frontier_sentence
 from repack_gitops.report.machine_block import machine_block
 from repack_gitops.report.markup import alert, code, image
 from repack_gitops.report.plain import clip, visible
+from repack_gitops.report.proposal_frontier import PICTURE_FILE, frontier, frontier_briefly
 from repack_gitops.report.sections import Section, fitted, whole
 from repack_gitops.report.words import staying_groups
 
@@ -21,8 +24,9 @@ _FEW = 5
 _PICTURE = "Cards of each node before and after this plan"
 #: What gives way first when space is short: detail that plan.md has, long before what decides a review.
 _GIVES_WAY = (
-    "moves", "disturbed", "restarts", "freed", "moves", "disturbed", "restarts", "freed", "budgets", "stays", "warnings",
-    "stays", "budgets", "record", "freed", "picture", "warnings", "disturbed", "restarts", "next", "summary",
+    "moves", "disturbed", "restarts", "freed", "moves", "disturbed", "restarts", "freed", "frontier", "budgets", "stays",
+    "warnings", "stays", "budgets", "record", "freed", "picture", "frontier", "warnings", "disturbed", "restarts", "next",
+    "summary",
 )  # fmt: skip
 
 
@@ -45,6 +49,7 @@ def plan_markdown(facts: ProposalFacts) -> str:
         everything = f"{plan.stays(groups)}\n\n{plan.every_stay(facts.evaluation, groups)}"
         sections["stays"] = Section("", (_titled("##", _STAYS, everything),))
     sections["picture"] = Section("", (image(_PICTURE, "layout.svg"),))
+    sections["frontier"] = Section("", (_titled("##", FRONTIER, frontier(facts.evaluation, PICTURE_FILE)),))
     sections["files"] = Section("", (process.beside_plan(facts),))
     return whole({"title": Section("", (f"# Repack plan {code(facts.run)}",)), **sections})
 
@@ -105,6 +110,11 @@ def _plan_sections(facts: ProposalFacts, heading: str) -> dict[str, Section]:
             "PodDisruptionBudgets",
             budgets.TITLE,
             (budgets.disruption_budgets(e), budgets.disruption_budgets(e, plan.SCREENFUL)),
+        ),
+        "frontier": (
+            "what disruption buys",
+            FRONTIER,
+            (frontier_briefly(e, facts.frontier_url), frontier_sentence(e)),
         ),
         "moves": ("every move", "", (plan.moves(e), plan.moves(e, plan.MANY))),
         "stays": ("nodes that stay", _STAYS, (plan.stays(groups), plan.stays(groups, examples=False))),

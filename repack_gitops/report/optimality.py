@@ -5,16 +5,33 @@ from __future__ import annotations
 from repack_gitops.model.plan import Found, Optimality
 from repack_gitops.model.status import counted
 
+#: What is proven of a plan, and what is open about it, level by level of the objective after nodes freed.
+_LEVELS = (
+    ("moves the fewest PodGroups", "fewer PodGroups would do"),
+    ("breaches the fewest", "fewer of them could be breached"),
+    ("damages the fewest cards", "fewer cards could be damaged"),
+    ("moves the fewest cards", "fewer cards could move"),
+    ("moves the fewest pods", "fewer pods could move"),
+)
+
 
 def optimality_sentence(optimality: Optimality) -> str:
-    """Return what is proven about the plan."""
-    if optimality.proven and not optimality.freed:
+    """Return what is proven about the plan, and what is open."""
+    if optimality.gap:
+        return f"At most {counted(optimality.upper_bound, 'node')} could be freed: {optimality.gap:,} more than found."
+    if not optimality.freed:
         return "Proven: no plan frees a node."
     if optimality.proven:
         return "Proven: no plan frees more, and none that frees as many disturbs less."
-    if not optimality.gap:
+    return _up_to(len(optimality.settled) - 1)
+
+
+def _up_to(level: int) -> str:
+    """Each level counts only among plans that are as good in all levels before it, hence "then"."""
+    if not 0 < level < len(_LEVELS):
         return "Proven: no plan frees more. Whether as many can be freed for less is open."
-    return f"At most {counted(optimality.upper_bound, 'node')} could be freed: {optimality.gap:,} more than found."
+    best = ", then ".join(known for known, _ in _LEVELS[:level])
+    return f"Proven: no plan frees more, and of those that free as many this one {best}. Whether {_LEVELS[level][1]} is open."
 
 
 def found_sentence(optimality: Optimality) -> str:

@@ -6,7 +6,9 @@ from pathlib import PurePosixPath
 
 from repack_gitops.model.status import counted
 from repack_gitops.report.facts import ProposalFacts
+from repack_gitops.report.frontier import pictured
 from repack_gitops.report.markup import bullets, code, link, prose, shell, table
+from repack_gitops.report.proposal_frontier import PICTURE_FILE
 
 _ENVELOPE = {
     "Subset": "only PodGroups of this plan may move, only its nodes may be emptied, and no more cards than it says",
@@ -69,7 +71,8 @@ def file_on_forge(facts: ProposalFacts, name: str) -> str:
 
 def beside_plan(facts: ProposalFacts) -> str:
     """Return links to the other files, as seen from the run's folder."""
-    files = ", ".join(file_in_folder(name) for name in FILES if name != "plan.md")
+    names = [*FILES, *([PICTURE_FILE] if pictured(facts.evaluation) else [])]
+    files = ", ".join(file_in_folder(name) for name in names if name != "plan.md")
     up = "../" * len(PurePosixPath(facts.run_path).parts)
     policy = link(code(facts.policy_path), up + facts.policy_path)
     return f"Beside this file: {files}. Policy: {policy}."

@@ -45,20 +45,44 @@ _DARK = {
     "now": "fill:#4d5661",
     "warn": "fill:#ff9492",
 }
+#: What only charts draw, so that other pictures do not carry it.
+_CHART_LIGHT = {
+    "line": "stroke:#0072b2",
+    "dot": "fill:#0072b2;stroke:#ffffff",
+    "open": "fill:#ffffff;stroke:#0072b2",
+    "area": "fill:#e3f0fa",
+    "most": "stroke:#818b98",
+    "plan": "fill:#d55e00;stroke:#ffffff",
+    "plan-ink": "fill:#a84300;stroke:#ffffff",
+    "guide": "stroke:#d55e00",
+}
+_CHART_DARK = {
+    "line": "stroke:#56b4e9",
+    "dot": "fill:#56b4e9;stroke:#0d1117",
+    "open": "fill:#0d1117;stroke:#56b4e9",
+    "area": "fill:#12283a",
+    "most": "stroke:#8b949e",
+    "plan": "fill:#e69f00;stroke:#0d1117",
+    "plan-ink": "fill:#f0b429;stroke:#0d1117",
+    "guide": "stroke:#e69f00",
+}
 _SANS = 'system-ui,-apple-system,"Segoe UI","Noto Sans",Helvetica,Arial,sans-serif'
 _MONO = 'ui-monospace,SFMono-Regular,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace'
 
 
-def document(width: int, height: int, *, title: str, description: str, body: list[str]) -> str:
-    """Return the SVG document around ``body``; ``title`` and ``description`` are what a screen reader says."""
+def document(width: int, height: int, *, title: str, description: str, body: list[str], chart: bool = False) -> str:
+    """Return the SVG document around ``body``; ``title`` and ``description`` are what a screen reader says.
+
+    A ``chart`` has its own colours beside the common ones.
+    """
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
             'role="img" aria-labelledby="title desc">',
             f'<title id="title">{escape(visible(title))}</title>',
             f'<desc id="desc">{escape(visible(description, 2000))}</desc>',
-            f"<style>{_style()}</style>",
-            _HATCH,
+            f"<style>{_style(chart=chart)}</style>",
+            *([] if chart else [_HATCH]),
             f'<rect {shade("paper")} x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>',
             *body,
             "</svg>\n",
@@ -72,16 +96,17 @@ _HATCH = (
 )
 
 
-def _style() -> str:
-    light = "".join(f".{name}{{{rule}}}" for name, rule in _LIGHT.items())
-    dark = "".join(f".{name}{{{rule}}}" for name, rule in _DARK.items())
+def _style(*, chart: bool) -> str:
+    light = "".join(f".{name}{{{rule}}}" for name, rule in (_LIGHT | (_CHART_LIGHT if chart else {})).items())
+    dark = "".join(f".{name}{{{rule}}}" for name, rule in (_DARK | (_CHART_DARK if chart else {})).items())
     faces = f"text{{font-family:{_SANS}}}.mono{{font-family:{_MONO}}}"
     return f"{faces}{light}@media(prefers-color-scheme:dark){{{dark}}}"
 
 
 def shade(name: str) -> str:
     """Return the attributes of a colour that follows the reader's scheme."""
-    attributes = " ".join('{}="{}"'.format(*rule.split(":")) for rule in _LIGHT[name].split(";"))
+    rules = _LIGHT[name] if name in _LIGHT else _CHART_LIGHT[name]
+    attributes = " ".join('{}="{}"'.format(*rule.split(":")) for rule in rules.split(";"))
     return f'class="{name}" {attributes}'
 
 

@@ -10,6 +10,7 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.report import table_parts as parts
 from repack_gitops.report.console import printed
 from repack_gitops.report.table_budgets import budgets_part
+from repack_gitops.report.table_frontier import frontier_part
 from repack_gitops.report.table_restarts import restarts_part
 from repack_gitops.report.terminal import Look
 
@@ -47,6 +48,7 @@ def plan_table(
         parts.disruption_part(evaluation, look),
         restarts_part(evaluation, look),
         budgets_part(evaluation, look),
+        frontier_part(evaluation, look),
         parts.stays_part(evaluation, look),
         parts.warnings_part(evaluation, look),
         parts.hints_part(evaluation, look),

@@ -12,7 +12,20 @@ from repack_gitops.model.budget_forecast import BudgetForecast, BudgetVerdict
 from repack_gitops.model.change import Action, Change
 from repack_gitops.model.cluster import Owner
 from repack_gitops.model.impact import Disruption, GroupImpact, WorkloadRestart
-from repack_gitops.model.plan import Code, Fragmentation, PodMove, Reason, Stay, Step, Verdict
+from repack_gitops.model.plan import (
+    BoundKind,
+    Code,
+    Found,
+    Fragmentation,
+    Frontier,
+    FrontierPoint,
+    Optimality,
+    PodMove,
+    Reason,
+    Stay,
+    Step,
+    Verdict,
+)
 from tests.unit.report.build import JOB, KINDS, Case, node, plan, pod, random_cluster, snapshot
 
 
@@ -118,6 +131,50 @@ def sixty_nodes() -> Case:
     found = plan(random_cluster(60), most=14, slack=1)
     warning = "2 candidate node(s) are cordoned; freeing them gives no room until they are uncordoned"
     return Case(found.snapshot, replace(found.evaluation, warnings=(warning,), disruption_budgets=BUDGETS))
+
+
+def point(limit: int, freed: int, most: int, *numbers: int) -> FrontierPoint:
+    """Return a point; ``numbers`` are its PodGroups, breaches, damaged cards, moved cards and moved pods."""
+    return FrontierPoint(limit, freed, most, Disruption(*numbers))
+
+
+@cache
+def with_frontier() -> Case:
+    """Return a plan of Optimal with what less disruption would free: most of it for half of the PodGroups."""
+    found = sixty_nodes()
+    e = found.evaluation
+    freed, d = len(e.steps), e.disruption
+    by_groups = (
+        point(1, 1, 1, 1, 0, 1, 1, 1),
+        point(2, 3, 3, 2, 0, 3, 3, 3),
+        point(4, 7, 7, 4, 1, 9, 8, 7),
+        point(6, 9, 9, 6, 1, 14, 13, 11),
+        point(8, 11, 12, 8, 2, 20, 16, 14),
+        point(10, 12, 13, 10, 2, 22, 18, 16),
+        point(12, 13, 13, 12, 3, 35, 20, 17),
+        FrontierPoint(d.pod_groups, freed, freed, d),
+    )
+    by_cards = (
+        point(1, 1, 1, 1, 0, 1, 1, 1),
+        point(4, 3, 3, 3, 0, 4, 4, 4),
+        point(9, 7, 7, 7, 1, 11, 9, 9),
+        point(12, 9, 9, 8, 1, 14, 12, 10),
+        point(16, 11, 12, 9, 2, 20, 16, 14),
+        point(d.moved_cards - 2, freed, freed, d.pod_groups + 1, 3, 40, d.moved_cards - 2, d.moved_pods),
+    )
+    known = Optimality(
+        "Optimal",
+        freed,
+        freed,
+        proven=False,
+        bound_kind=BoundKind.MODEL,
+        found=(Found("Optimal", freed, d), Found("Drain", freed - 2, Disruption(12, 3, 60, 21, 18))),
+        settled=("freedNodes", "podGroups"),
+    )
+    return Case(
+        found.snapshot,
+        replace(e, strategy="Optimal", optimality=known, frontier=Frontier(pod_groups=by_groups, cards=by_cards)),
+    )
 
 
 @cache

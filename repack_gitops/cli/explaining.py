@@ -30,6 +30,7 @@ def explained(
 ) -> str:
     """Return the answer about ``kind`` ``name`` (all staying nodes without a kind) under the run of ``question``."""
     run, options = question
+    options = dataclasses.replace(options, frontier=False)  # nothing here is answered from it
     inquiry = Inquiry(study(snapshot, run.spec, options))
     checked(snapshot, run.spec, options, inquiry.evaluation)
     answer = _answer(inquiry, kind, name)

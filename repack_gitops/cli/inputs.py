@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repack_gitops.cli.options import kubernetes_options
-from repack_gitops.model.options import STRATEGIES
+from repack_gitops.model.options import FRONTIER_STRATEGIES, STRATEGIES
 
 if TYPE_CHECKING:
     from repack_gitops.model.cluster import ClusterSnapshot
@@ -76,6 +76,11 @@ class Inputs:
         if self.snapshot is None and self.context is None and self.kubeconfig is None:
             raise click.UsageError("give --snapshot FILE, --context NAME or --kubeconfig FILE")
 
+    @property
+    def certain_strategy(self) -> str | None:
+        """The strategy where it is known before any file is read, else None."""
+        return self.strategy or (STRATEGIES[0] if self.resource is not None else None)
+
     def read(self) -> tuple[RepackRun, PlannerOptions, ClusterSnapshot, str]:
         """Return the run, the planner's options, the cluster and its moment."""
         # Only now what takes time to load: `repack --help` does without.
@@ -95,7 +100,10 @@ class Inputs:
             else planning.snapshot_of_cluster(self.kubeconfig, self.context)
         )
         run, options = request(now)
-        return run, replace(options, strategy=self.strategy or options.strategy), found, now
+        strategy = self.strategy or options.strategy
+        # A run may record a frontier that the strategy chosen here cannot tell.
+        frontier = options.frontier and strategy in FRONTIER_STRATEGIES
+        return run, replace(options, strategy=strategy, frontier=frontier), found, now
 
 
 def planning_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ def _row(parameter: click.Parameter) -> tuple[str, str]:
     if not isinstance(parameter, click.Option):
         written = parameter.make_metavar(click.Context(cli)).replace("|", "\\|")
         return f"`{written}`", "see above"
-    value = _value(parameter.type)
+    value = "" if parameter.is_flag else _value(parameter.type)
     names = ", ".join(f"`{name}`" for name in parameter.opts)
     return f"{names} {value}".strip(), f"{parameter.help}{_facts(parameter)}"
 

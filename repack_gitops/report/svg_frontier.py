@@ -84,9 +84,14 @@ def _frame(panel: _Panel) -> list[str]:
         write(20, panel.top - 17, "Nodes freed", size=_TEXT, bold=True),
         f'<path {shade("rule")} d="{lines}{marks}"/>',
         *(_tick(_LEFT - 8, panel.y(n) + 4.5, n, "end") for n in ups),
-        *(_tick(panel.x(n), panel.base + 19, n, "middle") for n in across),
+        *(_tick(_inside(panel.x(n), n), panel.base + 19, n, "middle") for n in across),
         write(_RIGHT, panel.base + 38, f"{panel.axis.title}, at most", size=_TEXT, bold=True, anchor="end"),
     ]
+
+
+def _inside(x: float, value: int) -> float:
+    """Keep a number of that middle on the paper."""
+    return min(x, WIDTH - 8 - 3.9 * len(f"{value:,}"))
 
 
 def _tick(x: float, y: float, value: int, anchor: str) -> str:
@@ -172,7 +177,7 @@ def _plan(panel: _Panel) -> list[str]:
     return [
         _circle("plan", x, y, 7),
         _label(_LEFT - 8, y + 4.5, f"{row.freed:,}", "end"),
-        _label(min(x, _RIGHT), panel.base + 19, f"{row.limit:,}", "middle"),
+        _label(_inside(x, row.limit), panel.base + 19, f"{row.limit:,}", "middle"),
         _label(max(x + 6, _LEFT + 70), y - 17, "this plan", "end"),
     ]
 

@@ -1,4 +1,4 @@
-"""One proposal as files: run.yaml, plan.yaml, plan.md, layout.svg, and the commit that holds them."""
+"""One proposal as files: run.yaml, plan.yaml, plan.md, layout.svg, perhaps frontier.svg, and the commit that holds them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from repack_gitops.policy.ticket import ticket_of
 from repack_gitops.report.facts import ProposalFacts
 from repack_gitops.report.markdown import plan_markdown, pull_request_title
 from repack_gitops.report.svg import layout_svg
+from repack_gitops.report.svg_frontier import frontier_svg
 from repack_gitops.workflow.clock import timestamp
 
 _RUN_HEADER = """\
@@ -55,8 +56,9 @@ class Proposal:
             "plan.yaml": _PLAN_HEADER + to_yaml(self.plan),
             "plan.md": plan_markdown(self.facts),
             "layout.svg": layout_svg(self.snapshot, self.facts.evaluation),
+            "frontier.svg": frontier_svg(self.facts.evaluation),
         }
-        return {self.path.file(name): text.encode() for name, text in texts.items()}
+        return {self.path.file(name): text.encode() for name, text in texts.items() if text}
 
     def message(self) -> str:
         """Return the commit message, with the trailers that audits read."""
@@ -68,9 +70,10 @@ class Proposal:
         ]
         return with_trailers(pull_request_title(self.facts), trailers)
 
-    def on_forge(self, files_url: str, picture_url: str) -> Proposal:
+    def on_forge(self, files_url: str, picture_url: str, frontier_url: str) -> Proposal:
         """Return the proposal with the addresses that its pull request shows."""
-        return replace(self, facts=replace(self.facts, files_url=files_url, picture_url=picture_url))
+        facts = replace(self.facts, files_url=files_url, picture_url=picture_url, frontier_url=frontier_url)
+        return replace(self, facts=facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from repack_gitops.git.interface import Identity
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.decode import build_snapshot
 from repack_gitops.model.duration import parse_duration
-from repack_gitops.model.options import PlannerOptions
+from repack_gitops.model.options import FRONTIER_STRATEGIES, PlannerOptions
 from repack_gitops.model.plan import Evaluation, Verdict
 from repack_gitops.model.policy import RepackPolicy
 from repack_gitops.model.status import verdict_message
@@ -162,11 +162,12 @@ class _Tick:
 
     def _options(self, policy: RepackPolicy) -> PlannerOptions:
         since = remembered_since(policy.spec, self._guardrails, self._now)
-        if since is None:
-            return planner_options(policy.spec, self._guardrails, self._now)
-        if since not in self._past:
+        if since is not None and since not in self._past:
             self._past[since] = self._books.past_moves(since)
-        return planner_options(policy.spec, self._guardrails, self._now, self._past[since])
+        past = self._past[since] if since is not None else frozenset()
+        options = planner_options(policy.spec, self._guardrails, self._now, past)
+        # For reviewers. The executor, who plans again with everybody waiting, does without.
+        return replace(options, frontier=options.strategy in FRONTIER_STRATEGIES)
 
     def _evaluation(self, policy: RepackPolicy, options: PlannerOptions) -> Evaluation:
         spec = policy.spec.run_template.spec
@@ -197,8 +198,8 @@ class _Tick:
             made = replace(origin, planned_at=reused.planned_at, base_commit=reused.base_commit)
             proposal = propose_run(made, self._cluster(), evaluation, reused.path.run)
         forge, branch = self._ports.forge, proposal.path.branch
-        files = forge.file_page(branch, proposal.path.directory)
-        return proposal.on_forge(files, forge.file_content(branch, proposal.path.file("layout.svg")))
+        pictures = [forge.file_content(branch, proposal.path.file(name)) for name in ("layout.svg", "frontier.svg")]
+        return proposal.on_forge(forge.file_page(branch, proposal.path.directory), *pictures)
 
     def _situation(
         self, policy: RepackPolicy, evaluation: Evaluation, proposal: Proposal | None, standing: Standing | None

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from repack_gitops.model.documents import read_policy
+from repack_gitops.model.frontier_status import FrontierPointStatus, FrontierStatus
 from repack_gitops.model.restart_status import OwnerRef
 from repack_gitops.model.run import (
     Eviction,
@@ -80,6 +81,13 @@ def test_what_was_merely_seen_does_not_matter() -> None:
     scope = ResolvedScope(pod_group_count=1, node_count=1)
     seen = replace(SUMMARY, frag_before_percent=40, frag_after_percent=3, resolved_scope=scope)
     assert digest(replace(PLAN, summary=seen, warnings=["x"], strategy="Drain", exact=True)) == digest()
+
+
+def test_what_less_disruption_would_free_does_not_matter() -> None:
+    """It is told beside the plan; a pull request is not pushed again for it."""
+    point = FrontierPointStatus(limit=1, freed_nodes=1, upper_bound=2, pod_groups=1, moved_cards=1, moved_pods=1, breaches=0)
+    for frontier in (FrontierStatus(), FrontierStatus(pod_groups=[point], cards=[point])):
+        assert digest(replace(PLAN, frontier=frontier)) == digest()
 
 
 @pytest.mark.parametrize(

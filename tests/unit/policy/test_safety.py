@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repack_gitops.errors import InvalidInput
-from repack_gitops.model.options import Envelope, PlannerOptions
+from repack_gitops.model.options import STRATEGIES, Envelope, PlannerOptions
 from repack_gitops.model.policy import Guardrails, GuardrailsSpec, PolicyMetadata, PolicySpec, RunTemplate, Trigger
 from repack_gitops.model.restart_status import OwnerRef
 from repack_gitops.model.run import (
@@ -229,6 +229,8 @@ _OPTIONS = st.builds(
         st.none() | st.integers(0, 9),
     ),
     forbidden_namespaces=_NAMES,
+    strategy=st.sampled_from(STRATEGIES),
+    frontier=st.booleans(),
     enforce_budgets=st.booleans(),
     allow_cascades=st.booleans(),
     safeguards=st.builds(

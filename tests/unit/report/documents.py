@@ -57,6 +57,7 @@ def facts(case: Case, **changes: Any) -> ProposalFacts:
         "change_ticket": "CHG0031234",
         "files_url": "https://git.example.com/platform/repack/src/branch/repack/nightly-ascend/runs/nightly-ascend/20260730-0200",
         "picture_url": "https://git.example.com/platform/repack/raw/branch/repack/nightly-ascend/layout.svg",
+        "frontier_url": "https://git.example.com/platform/repack/raw/branch/repack/nightly-ascend/frontier.svg",
     }
     return ProposalFacts(**{**given, **changes})
 

@@ -16,9 +16,11 @@ import msgspec
 import pytest
 
 from repack_gitops.model.status import dry_run_status
+from repack_gitops.report.evaluation import evaluation_markdown
 from repack_gitops.report.markdown import plan_markdown, pull_request_body, pull_request_title
 from repack_gitops.report.result import result_comment, result_markdown
 from repack_gitops.report.svg import layout_svg
+from repack_gitops.report.svg_frontier import frontier_svg
 from repack_gitops.report.table import plan_table
 from tests.unit.report import cases, documents
 from tests.unit.report.build import Case
@@ -28,6 +30,7 @@ GOLDEN = ROOT / "tests" / "golden" / "report"
 CASES: dict[str, Callable[[], Case]] = {
     "3-nodes": cases.three_nodes,
     "cascades": cases.cascading,
+    "frontier": cases.with_frontier,
     "60-nodes": cases.sixty_nodes,
     "4000-nodes": cases.four_thousand_nodes,
     "compact": cases.compact,
@@ -57,8 +60,12 @@ FILES: dict[str, Callable[[Case], str]] = {
     "body.md": lambda c: pull_request_body(documents.facts(c)),
     "plan.md": lambda c: plan_markdown(documents.facts(c)),
     "layout.svg": lambda c: layout_svg(c.snapshot, c.evaluation),
+    "frontier.svg": lambda c: frontier_svg(c.evaluation),
+    "evaluation.md": lambda c: evaluation_markdown(c.evaluation, documents.facts(c).spec),
     "status.json": status,
 }
+#: What every plan has; the others are shown by the case that is about them.
+_COMMON = {name: make for name, make in FILES.items() if name not in ("frontier.svg", "evaluation.md")}
 _DIGESTED = ("plan.md", "status.json")
 PLANS = ("3-nodes", "60-nodes", "4000-nodes")
 EXTRA: dict[tuple[str, str], Callable[[Case], str]] = {
@@ -71,13 +78,17 @@ EXTRA: dict[tuple[str, str], Callable[[Case], str]] = {
     ("4000-nodes", "status.json.digest"): lambda c: digest(status(c)),
 }
 EXPECTED = {
-    **{(name, file): make for name in PLANS for file, make in FILES.items() if name != "4000-nodes" or file not in _DIGESTED},
+    **{(name, file): make for name in PLANS for file, make in _COMMON.items() if name != "4000-nodes" or file not in _DIGESTED},
     **{
         (name, file): FILES[file]
         for name in ("compact", "insufficient")
         for file in ("table-80.txt", "layout.svg", "status.json")
     },
     **{("cascades", file): FILES[file] for file in ("table-80.txt", "plan.md", "status.json")},
+    **{
+        ("frontier", file): FILES[file]
+        for file in ("table-80.txt", "table-80-ascii.txt", "body.md", "plan.md", "evaluation.md", "frontier.svg", "status.json")
+    },
     **EXTRA,
 }
 

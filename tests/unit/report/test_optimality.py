@@ -24,12 +24,32 @@ def optimality(freed: int = 3, most: int = 3, *, proven: bool = True, found: tup
     return Optimality("Optimal", freed, most, proven, BoundKind.MODEL, found=found)
 
 
+def settled(*levels: str) -> Optimality:
+    return replace(optimality(proven=False), settled=levels)
+
+
 @pytest.mark.parametrize(
     ("known", "words"),
     [
         (optimality(), "Proven: no plan frees more, and none that frees as many disturbs less."),
         (optimality(0, 0), "Proven: no plan frees a node."),
         (optimality(proven=False), "Proven: no plan frees more. Whether as many can be freed for less is open."),
+        (settled("freedNodes"), "Proven: no plan frees more. Whether as many can be freed for less is open."),
+        (
+            settled("freedNodes", "podGroups"),
+            "Proven: no plan frees more, and of those that free as many this one moves the fewest PodGroups. "
+            "Whether fewer of them could be breached is open.",
+        ),
+        (
+            settled("freedNodes", "podGroups", "breaches"),
+            "Proven: no plan frees more, and of those that free as many this one moves the fewest PodGroups, then breaches "
+            "the fewest. Whether fewer cards could be damaged is open.",
+        ),
+        (
+            settled("freedNodes", "podGroups", "breaches", "damagedCards", "movedCards"),
+            "Proven: no plan frees more, and of those that free as many this one moves the fewest PodGroups, then breaches "
+            "the fewest, then damages the fewest cards, then moves the fewest cards. Whether fewer pods could move is open.",
+        ),
         (optimality(most=1_005, proven=False), "At most 1,005 nodes could be freed: 1,002 more than found."),
         (optimality(0, 1, proven=False), "At most 1 node could be freed: 1 more than found."),
     ],
@@ -79,4 +99,7 @@ def test_status() -> None:
             {"strategy": "Drain", "freed": 2, "podGroups": 1, "breaches": 0, "movedCards": 1, "movedPods": 1},
         ],
     }
+    levels = ("freedNodes", "podGroups")
+    known = replace(proven().evaluation, optimality=settled(*levels))
+    assert msgspec.to_builtins(plan_status(known))["optimality"]["settled"] == list(levels)
     assert "optimality" not in msgspec.to_builtins(plan_status(cases.three_nodes().evaluation))

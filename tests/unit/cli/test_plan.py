@@ -7,12 +7,20 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
+from repack_gitops.cli import explaining, planning
+from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.documents import read_run
+from repack_gitops.model.impact import Disruption
+from repack_gitops.model.options import PlannerOptions
+from repack_gitops.model.plan import Evaluation, Frontier, FrontierPoint
+from repack_gitops.model.run import RunSpec
+from repack_gitops.planner import evaluate
 from repack_gitops.policy.names import PLANNER_OPTIONS
 from tests.unit.cli.conftest import Run, list_of
 from tests.unit.workflow.gitops.fake_cluster import layout
@@ -115,13 +123,83 @@ def test_what_is_known_of_a_plan_is_printed_and_nothing_of_the_solver(snapshot: 
 
 
 def test_the_strategy_that_a_run_records_is_kept(repack: Run, snapshot: Path, tmp_path: Path) -> None:
-    run = json.loads(repack("plan", "--snapshot", snapshot, "--resource", GPU, "-o", "json").out)
-    run["metadata"]["annotations"] = {PLANNER_OPTIONS: '{"strategy":"Optimal"}'}
-    file = tmp_path / "run.yaml"
-    file.write_text(json.dumps(run))
+    file = recorded_run(repack, snapshot, tmp_path, '{"strategy":"Optimal"}')
     for options, strategy in (((), "Optimal"), (("--strategy", "Drain"), "Drain")):
         again = json.loads(repack("plan", "--snapshot", snapshot, "--run", file, *options, "-o", "json").out)
         assert again["status"]["plan"]["strategy"] == strategy
+
+
+# ---- the frontier ----
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[PlannerOptions]:
+    """The options that the planner was asked with; it answers with a frontier where that was wanted."""
+    found: list[PlannerOptions] = []
+    point = FrontierPoint(1, 1, 1, Disruption(1, 0, 2, 2, 1))
+
+    def answer(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions) -> Evaluation:
+        found.append(options)
+        evaluation = evaluate(snapshot, spec, replace(options, frontier=False))
+        return replace(evaluation, frontier=Frontier((point,), (point,))) if options.frontier else evaluation
+
+    monkeypatch.setattr(planning, "evaluate", answer)
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_frontier_is_shown_in_every_form(repack: Run, snapshot: Path, asked: list[PlannerOptions], form: str) -> None:
+    given = ("plan", "--snapshot", snapshot, "--resource", GPU, "--strategy", "Optimal", "-o", form)
+    without, done = repack(*given), repack(*given, "--frontier")
+    assert (done.code, [o.frontier for o in asked]) == (0, [False, True])
+    words = {"yaml": "frontier:", "json": '"frontier"'}.get(form, "What disruption buys")
+    assert words in done.out
+    assert words not in without.out
+
+
+@pytest.mark.parametrize("options", [(), ("--strategy", "Drain")])
+def test_a_frontier_takes_the_strategy_that_can_tell_it(
+    repack: Run, asked: list[PlannerOptions], options: tuple[str, ...]
+) -> None:
+    done = repack("plan", "--snapshot", "/nowhere.json", "--resource", GPU, "--frontier", *options)
+    assert done.code == 2
+    assert "--frontier takes strategy Optimal, not Drain; add --strategy Optimal" in done.err
+    assert asked == []
+
+
+def test_a_frontier_of_a_run_takes_the_strategy_that_it_records(
+    repack: Run, snapshot: Path, asked: list[PlannerOptions], tmp_path: Path
+) -> None:
+    for recorded, code in (('{"strategy":"Optimal"}', 0), ("{}", 2)):
+        file = recorded_run(repack, snapshot, tmp_path, recorded)
+        assert repack("plan", "--snapshot", snapshot, "--run", file, "--frontier").code == code
+
+
+def test_a_recorded_frontier_is_told_again_unless_the_strategy_cannot(
+    repack: Run, snapshot: Path, asked: list[PlannerOptions], tmp_path: Path
+) -> None:
+    file = recorded_run(repack, snapshot, tmp_path, '{"strategy":"Optimal","frontier":true}')
+    asked.clear()
+    for options in ((), ("--strategy", "Drain")):
+        assert repack("plan", "--snapshot", snapshot, "--run", file, *options).code == 0
+    assert [(o.strategy, o.frontier) for o in asked] == [("Optimal", True), ("Drain", False)]
+
+
+def test_explain_does_not_work_a_frontier_out(
+    repack: Run, snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = recorded_run(repack, snapshot, tmp_path, '{"strategy":"Optimal","frontier":true}')
+    asked: list[PlannerOptions] = []
+    real = explaining.study
+    monkeypatch.setattr(explaining, "study", lambda s, r, o: real(s, r, asked.append(o) or o))
+    assert repack("explain", "--snapshot", snapshot, "--run", file).code == 0
+    assert [(o.strategy, o.frontier) for o in asked] == [("Optimal", False)]
+
+
+def recorded_run(repack: Run, snapshot: Path, folder: Path, options: str) -> Path:
+    run = json.loads(repack("plan", "--snapshot", snapshot, "--resource", GPU, "-o", "json").out)
+    run["metadata"]["annotations"] = {PLANNER_OPTIONS: options}
+    file = folder / "run.yaml"
+    file.write_text(json.dumps(run))
+    return file
 
 
 def test_nothing_is_written(repack: Run, snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,8 @@ from repack_gitops.report.evaluation import evaluation_markdown
 from repack_gitops.report.frontier import MOST_ROWS, TITLE, axes, frontier_sentence, pictured, shown_rows
 from repack_gitops.report.markdown import SMALLEST_LIMIT, plan_markdown, pull_request_body
 from repack_gitops.report.proposal_frontier import frontier
-from repack_gitops.report.svg_frontier import frontier_svg, ticks
+from repack_gitops.report.svg_frontier import frontier_svg
+from repack_gitops.report.svg_panel import ticks
 from repack_gitops.report.table import plan_table
 from tests.unit.report import cases, documents
 from tests.unit.report.build import Case

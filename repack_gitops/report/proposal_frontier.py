@@ -34,7 +34,16 @@ def _picture(evaluation: Evaluation, address: str) -> str:
 
 
 def _table(axis: Axis) -> str:
-    header = [f"{axis.title}, at most:", "Nodes freed:", "Best possible", "PodGroups:", "Cards:", "Pods:", "Breaches:", ""]
+    header = [
+        f"{axis.title}, at most:",
+        "Nodes freed:",
+        "Best possible",
+        "PodGroups:",
+        "Cards:",
+        "Pods:",
+        "Below minAvailable:",
+        "",
+    ]
     rows, before, shown = [], 0, shown_rows(axis)
     for row in shown:
         rows.append(_cells(row, row.freed - before))

@@ -117,7 +117,9 @@ class _Mixed:
         pool = self._random.choice(POOLS)
         cpu, memory = self._random.choice(SHAPES)
         taints = (TAINT,) if pool == "serve" else ()
-        return make_node(f"gpu-{index:05d}", CARDS, cpu, memory, {"pool": pool, "zone": self._random.choice("abc")}, taints)
+        return make_node(
+            f"gpu-{index:05d}", CARDS, cpu, memory, labels={"pool": pool, "zone": self._random.choice("abc")}, taints=taints
+        )
 
     def _draw_workload(self, number: int) -> _Workload:
         random = self._random
@@ -216,7 +218,7 @@ class _Mixed:
 
 
 def make_node(
-    name: str, cards: int, cpu: int, memory: int, labels: Mapping[str, str] | None = None, taints: tuple[Taint, ...] = ()
+    name: str, cards: int, cpu: int, memory: int, *, labels: Mapping[str, str] | None = None, taints: tuple[Taint, ...] = ()
 ) -> Node:
     """Return a node; ``memory`` in GiB."""
     allocatable = {"cpu": cpu * 1000, GPU: cards * 1000, "memory": memory * GIB, "pods": 110_000}

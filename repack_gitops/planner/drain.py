@@ -18,6 +18,7 @@ from repack_gitops.planner.disruption import WEIGHTS
 from repack_gitops.planner.plan_state import PlanState
 from repack_gitops.planner.problem import Problem, Whole
 from repack_gitops.planner.trial import first_placement
+from repack_gitops.planner.watch import Watch
 
 #: Floating-point scores this close are compared again with exact fractions.
 _NEAR = 1e-9
@@ -34,10 +35,13 @@ class DrainResult:
         self.over_quota: Mapping[int, Reason] = search.over_quota
 
 
-def drain(problem: Problem, state: PlanState | None = None) -> DrainResult:
-    """Return the greedy plan, or the greedy completion of the plan in ``state``; about O(rounds x nodes) vectorised."""
-    search = _Search(problem, state or PlanState(problem))
-    while (node := search.best()) is not None:
+def drain(problem: Problem, state: PlanState | None = None, watch: Watch | None = None) -> DrainResult:
+    """Return the greedy plan, or the greedy completion of the plan in ``state``; about O(rounds x nodes) vectorised.
+
+    Where ``watch`` says stop, the plan ends with the node before.
+    """
+    search, watch = _Search(problem, state or PlanState(problem)), watch or Watch()
+    while not watch.stop() and (node := search.best()) is not None:
         search.commit(node)
     return DrainResult(search)
 

@@ -22,6 +22,7 @@ from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
 from repack_gitops.planner.strategies import search
 from repack_gitops.planner.warnings import before_planning, rollouts, waiting_pods
+from repack_gitops.planner.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,22 @@ class Study:
     result: DrainResult | None
 
 
-def evaluate(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Evaluation:
-    """Plan for ``spec`` on ``snapshot``; a pure function, the same to the byte for the same input.
+def evaluate(
+    snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None, watch: Watch | None = None
+) -> Evaluation:
+    """Plan for ``spec`` on ``snapshot``; a pure function, the same to the byte for the same input unless ``watch`` says stop.
 
     Raises
     ------
     InvalidInput
         When no node provides the goal's resource (a typing error, most often).
     """
-    return study(snapshot, spec, options).evaluation
+    return study(snapshot, spec, options, watch).evaluation
 
 
-def study(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None) -> Study:
+def study(
+    snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOptions | None = None, watch: Watch | None = None
+) -> Study:
     """Evaluate, and keep what later questions are answered from.
 
     Raises
@@ -77,8 +82,8 @@ def study(snapshot: ClusterSnapshot, spec: RunTemplateSpec, options: PlannerOpti
     )
     if before.occupied == before.optimal:
         return Study(base, problem, None)
-    result, optimality = search(problem)
-    base = replace(base, optimality=optimality)
+    answer = search(problem, watch or Watch())
+    base, result = replace(base, optimality=answer.optimality, frontier=answer.frontier), answer.result
     return Study(_judge(base, problem, result.steps, why_nodes_stay(problem, result), spec), problem, result)
 
 

@@ -10,6 +10,8 @@ while there are few, so that whole amounts decide there, too.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,7 @@ from repack_gitops.planner.optimal.knapsack import nested
 from repack_gitops.planner.problem import Flags, Problem, Whole
 
 #: Most flows (pairs of a type and a node) that nodes at risk may cost.
-MOST_SINGLE_FLOWS = 3_000
+MOST_SINGLE_FLOWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Aggregation:
         self.counts: list[Counter[int]] = [
             Counter(self.type_of[v.pod_class] for v in problem.victims[n]) for n in self.candidates
         ]
-        self.cells: list[Cell] = self._read_cells()
+        self.cells: list[Cell] = [cell for kind in range(self._static.shape[1]) for cell in self._cells_of(kind)]
 
     def _opened(self) -> Flags:
         """Return, shape (classes, nodes), who may ever go where as far as static filters and ports of others decide."""
@@ -116,23 +118,24 @@ class Aggregation:
         return type_of
 
     # ---- cells ----
-    def _read_cells(self) -> list[Cell]:
-        found: list[Cell] = []
-        budget = MOST_SINGLE_FLOWS
-        for kind, allowed in enumerate(self._static.T):
-            types = tuple(dict.fromkeys(self.type_of[int(k)] for k in np.flatnonzero(allowed)))
-            if not types:
-                continue
+    def one_by_one(self) -> Aggregation | None:
+        """Return the same with a cell for every node at risk; None where there are none, or too many."""
+        flows = sum(len(cell.nodes) * len(cell.types) for cell in self.cells if not cell.ample)
+        if not 0 < flows <= MOST_SINGLE_FLOWS:
+            return None
+        found = copy(self)
+        found.cells = [single for cell in self.cells for single in _singles(cell)]
+        return found
+
+    def _cells_of(self, kind: int) -> Iterator[Cell]:
+        """Yield the ample nodes, and those at risk, of those that pass the same static filters."""
+        types = tuple(dict.fromkeys(self.type_of[int(k)] for k in np.flatnonzero(self._static[:, kind])))
+        if types:
             nodes = self._roomy(np.flatnonzero(self._static_of == kind), types)
             risky = self._risky(nodes, types)
-            ample, risk = nodes[~risky], nodes[risky]
-            found += [Cell(tuple(map(int, ample)), types, True)] if ample.size else []
-            if risk.size * len(types) <= budget:
-                budget -= risk.size * len(types)
-                found += [Cell((int(n),), types, False) for n in risk]
-            elif risk.size:
-                found.append(Cell(tuple(map(int, risk)), types, False))
-        return found
+            for ample, members in ((True, nodes[~risky]), (False, nodes[risky])):
+                if members.size:
+                    yield Cell(tuple(map(int, members)), types, ample)
 
     def _roomy(self, nodes: Whole, types: tuple[int, ...]) -> Whole:
         """Return those of ``nodes`` with free cards for the smallest pod."""
@@ -147,6 +150,10 @@ class Aggregation:
         for one in self._risks:
             risk |= one[nodes]
         return risk
+
+
+def _singles(cell: Cell) -> list[Cell]:
+    return [cell] if cell.ample else [Cell((node,), cell.types, ample=False) for node in cell.nodes]
 
 
 def _kinds(flags: Flags) -> tuple[Flags, Whole]:

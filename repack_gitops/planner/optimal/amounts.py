@@ -21,11 +21,12 @@ MOST_UNITS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One resource: requests by pod class and idle room by node, in units."""
+    """One resource: requests by pod class and idle room by node, in units of ``unit``."""
 
     name: str
     requests: Whole
     room: Whole
+    unit: int
 
 
 def sound_columns(problem: Problem) -> list[Column]:
@@ -38,8 +39,23 @@ def sound_columns(problem: Problem) -> list[Column]:
     return [_column(problem.columns[c], problem.requests[:, c], problem.idle[c]) for c in sound]
 
 
+def safe_columns(problem: Problem) -> list[Column]:
+    """Return all resources, the target first, rounded the other way: whatever fits here fits in truth."""
+    return [_safe(problem.columns[c], problem.requests[:, c], problem.idle[c]) for c in range(len(problem.columns))]
+
+
 def _column(name: str, requests: Whole, idle: Whole) -> Column:
+    unit = _unit(requests, idle)
+    return Column(name, requests // unit, np.maximum(idle // unit, -1), unit)
+
+
+def _safe(name: str, requests: Whole, idle: Whole) -> Column:
+    unit = _unit(requests, idle)
+    return Column(name, -(-requests // unit), np.maximum(idle // unit, -1), unit)
+
+
+def _unit(requests: Whole, idle: Whole) -> int:
+    """Return a unit that divides all requests, or a multiple of it if there would be too many of it on a node."""
     common = reduce(gcd, map(int, requests), 0) or 1
     largest = int(idle.max(initial=0)) // common
-    unit = common * max(-(-largest // MOST_UNITS), 1)
-    return Column(name, requests // unit, np.maximum(idle // unit, -1))
+    return common * max(-(-largest // MOST_UNITS), 1)

@@ -76,8 +76,12 @@ class DisruptionRows:
             for column, cards in moved.items():
                 self._count(2, column, cards)
             return
+        more = facts.footprint - sum(moved.values())
+        if not facts.slack and more >= 0:  # whoever is touched is breached
+            self._count(2, breached, facts.footprint)
+            return
         damaged = self._program.column(float("inf"), whole=False)
         self._count(2, damaged, 1)
-        excess = max(sum(moved.values()) - facts.footprint, 0)
-        self._program.at_most({**moved, damaged: -1, **({breached: -excess} if excess else {})}, 0)
+        # Once breached, `more` on top of what moves is at most the footprint: a tighter row than the moved cards alone.
+        self._program.at_most({**moved, damaged: -1, **({breached: more} if more else {})}, 0)
         self._program.at_most({breached: facts.footprint, damaged: -1}, 0)

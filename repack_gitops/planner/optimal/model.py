@@ -17,6 +17,9 @@ from repack_gitops.planner.optimal.program import Program
 from repack_gitops.planner.optimal.room_rows import RoomRow, room_rows
 from repack_gitops.planner.problem import Problem
 
+#: Most candidates with which pods flow whole into cells of several nodes; beyond, the solver takes minutes over wide ranges.
+WHOLE_FLOWS = 1_500
+
 
 class Model:
     """The program, and what its columns mean."""
@@ -40,10 +43,11 @@ class Model:
         for counts in aggregation.counts:
             for type_, count in counts.items():
                 total[type_] += count
+        whole = len(aggregation.candidates) <= WHOLE_FLOWS
         rows: list[dict[int, int]] = [{} for _ in aggregation.types]
         for number, cell in enumerate(aggregation.cells):
             for type_ in cell.types:
-                column = self.program.column(total[type_])
+                column = self.program.column(total[type_], whole=whole or len(cell.nodes) == 1)
                 self.flows[type_, number] = column
                 rows[type_][column] = 1
         for (_, column), counts in zip(self.emptied.items(), aggregation.counts, strict=True):

@@ -9,6 +9,9 @@ from repack_gitops.planner.disruption import DIMENSIONS, GroupFacts, Share
 #: (-nodes freed, PodGroups, breaches, damaged cards, moved cards, moved pods): the smaller the better.
 Score = tuple[int, int, int, int, int, int]
 
+#: What its entries are called in reports.
+LEVELS = ("freedNodes", "podGroups", "breaches", "damagedCards", "movedCards", "movedPods")
+
 
 def score(facts: list[GroupFacts], shares: list[tuple[Share, ...]], nodes: Iterable[int]) -> Score:
     """Return what emptying ``nodes`` is worth; ``shares`` are every node's victims by PodGroup."""

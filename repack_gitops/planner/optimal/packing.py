@@ -1,8 +1,9 @@
 """Real places for the victims of the chosen nodes: joint best fit, largest first, where the flows send them.
 
-Nodes with a cell of their own are filled first: their flows are a placement. In other cells pods go largest first, each to
-the fullest node that takes it, which places all of them where only cards bind and the sizes nest. Pods that are left try
-every other node, then the place of a pod that can go elsewhere. If some are still left, nodes are dropped from the plan.
+Nodes with a cell of their own are filled first: their flows are a placement. In other cells pods go largest first: on ample
+nodes each to the fullest node that takes it, which places all of them if the sizes nest; elsewhere to the node whose idle
+amounts are most like the pod. Pods that are left try every other node, then others are moved for them (`repair`). If some
+are still left, nodes are dropped from the plan.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ import numpy as np
 
 from repack_gitops.planner.optimal.aggregation import Aggregation, Cell
 from repack_gitops.planner.optimal.joint_room import JointRoom
+from repack_gitops.planner.optimal.repair import Repair
 from repack_gitops.planner.optimal.shelves import Shelves
+from repack_gitops.planner.optimal.tenants import Tenants
 from repack_gitops.planner.problem import Problem, Whole
-
-#: Nodes whose pods are asked to make way for one that is left.
-_ASKED = 64
+from repack_gitops.planner.watch import Watch
 
 
 class Packing:
     """Reserved places by pod class; every victim of a node that is still ``chosen`` has one."""
 
-    def __init__(self, problem: Problem, aggregation: Aggregation, room: JointRoom, chosen: Sequence[int]) -> None:
+    def __init__(
+        self, problem: Problem, aggregation: Aggregation, room: JointRoom, chosen: Sequence[int], watch: Watch
+    ) -> None:
         self._problem, self._aggregation, self.room = problem, aggregation, room
         self.chosen = list(chosen)
-        #: Receivers by class, one entry for every pod.
-        self.places: dict[int, list[int]] = {}
-        #: By node: the classes placed there.
-        self._tenants: dict[int, list[int]] = {}
+        self._tenants = Tenants(room)
+        self._repair = Repair(problem, room, self._tenants, watch)
         self._everywhere: Whole = np.arange(len(problem.nodes))
         self._sizes: dict[int, tuple[int, ...]] = {}
         #: By class: the nodes first chosen that have victims of it.
@@ -40,11 +41,11 @@ class Packing:
 
     def run(self, flows: Mapping[tuple[int, int], int]) -> None:
         """Place everybody, or drop nodes until everybody is placed."""
-        left = self._along(flows)
-        left = [k for k in left if not self._place(k, self._everywhere)]
-        left = [k for k in left if not self._eject(k)]
+        left = [k for k in self._along(flows) if not self._place(k, self._everywhere)]
+        left = self._repair.run(left)
         while left:
-            left = [k for k in self._drop(left) if not self._place(k, self._everywhere) and not self._eject(k)]
+            left, changed = self._drop(left)
+            left = self._repair.run([k for k in left if not self._place(k, changed)])
 
     # ---- along the flows ----
     def _along(self, flows: Mapping[tuple[int, int], int]) -> list[int]:
@@ -70,7 +71,7 @@ class Packing:
             if node is None:
                 left.append(pod_class)
             else:
-                self._put(pod_class, node)
+                self._tenants.put(pod_class, node)
                 shelves.put_back(node)
         return left
 
@@ -93,47 +94,18 @@ class Packing:
         node = self.room.best(pod_class, nodes)
         if node is None:
             return False
-        self._put(pod_class, node)
+        self._tenants.put(pod_class, node)
         return True
 
-    def _put(self, pod_class: int, node: int) -> None:
-        self.room.put(pod_class, node)
-        self.places.setdefault(pod_class, []).append(node)
-        self._tenants.setdefault(node, []).append(pod_class)
-
-    def _take_back(self, pod_class: int, node: int) -> None:
-        self.room.take_back(pod_class, node)
-        self.places[pod_class].remove(node)
-        self._tenants[node].remove(pod_class)
-
-    def _eject(self, pod_class: int) -> bool:
-        """Place a pod where another one, placed before, can make way."""
-        nodes = np.fromiter(self._tenants, dtype=np.int64)
-        asked = nodes[np.lexsort((nodes, -self.room.idle[0, nodes]))][:_ASKED].tolist()
-        return any(
-            self._make_way(pod_class, node, other) for node in asked for other in tuple(dict.fromkeys(self._tenants[node]))
-        )
-
-    def _make_way(self, pod_class: int, node: int, other: int) -> bool:
-        self._take_back(other, node)
-        if self.room.fits_on(pod_class, node):
-            self._put(pod_class, node)
-            if self._place(other, self._everywhere):
-                return True
-            self._take_back(pod_class, node)
-        self._put(other, node)
-        return False
-
     # ---- dropping nodes ----
-    def _drop(self, left: Sequence[int]) -> list[int]:
-        """Take the node out of the plan of which most pods are left, and return the pods left then."""
+    def _drop(self, left: Sequence[int]) -> tuple[list[int], Whole]:
+        """Take the node out of the plan of which most pods are left; returns the pods left then, and nodes with more room."""
         waiting = Counter(left)
         node = max(self._having(waiting), key=lambda n: (self._helped(n, waiting), -len(self._problem.victims[n]), -n))
         leaving = Counter(v.pod_class for v in self._problem.victims[node])
         self.release(node)
-        for pod_class in (leaving - waiting).elements():
-            self.give_back(pod_class)
-        return sorted((waiting - leaving).elements(), key=self._size)
+        changed = [node, *(self.give_back(pod_class) for pod_class in (leaving - waiting).elements())]
+        return sorted((waiting - leaving).elements(), key=self._size), np.array(sorted(set(changed)), dtype=np.int64)
 
     def _having(self, waiting: Counter[int]) -> set[int]:
         """Return the chosen nodes with a victim of a class that waits; there are some."""
@@ -153,20 +125,25 @@ class Packing:
         self.room.reopen(node)
 
     # ---- carrying it out ----
+    def reserved(self, pod_class: int) -> Sequence[int]:
+        """Return the class's places, one entry for every pod."""
+        return self._tenants.places(pod_class)
+
     def next_place(self, pod_class: int) -> int:
         """Use up one of the class's places and return it; the room stays taken."""
-        node = self.places[pod_class].pop()
-        self._tenants[node].remove(pod_class)
+        node = self._tenants.places(pod_class)[-1]
+        self._tenants.use_up(pod_class, node)
         return node
 
     def claim(self, pod_class: int, node: int) -> None:
         """Use up the class's place on ``node``, or one elsewhere in exchange for room there, which must be idle."""
-        if node not in self.places[pod_class]:
-            self._take_back(pod_class, self.places[pod_class][-1])
-            self._put(pod_class, node)
-        self.places[pod_class].remove(node)
-        self._tenants[node].remove(pod_class)
+        if node not in self._tenants.places(pod_class):
+            self.give_back(pod_class)
+            self._tenants.put(pod_class, node)
+        self._tenants.use_up(pod_class, node)
 
-    def give_back(self, pod_class: int) -> None:
-        """Give one of the class's places back."""
-        self._take_back(pod_class, self.places[pod_class][-1])
+    def give_back(self, pod_class: int) -> int:
+        """Give one of the class's places back, and return it."""
+        node = self._tenants.places(pod_class)[-1]
+        self._tenants.take_back(pod_class, node)
+        return node

@@ -32,6 +32,10 @@ class Program:
         """Require that the sum of ``row`` (coefficients by column) is at most ``high``."""
         self._add(row, -np.inf, high)
 
+    def at_least(self, row: Mapping[int, int], low: int) -> None:
+        """Require that the sum of ``row`` is at least ``low``."""
+        self._add(row, low, np.inf)
+
     def equal(self, row: Mapping[int, int], value: int) -> None:
         """Require that the sum of ``row`` is ``value``."""
         self._add(row, value, value)

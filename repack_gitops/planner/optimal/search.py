@@ -1,59 +1,117 @@
-"""Strategy Optimal from end to end: model, packing, order, completion; beside Drain, and the better plan wins."""
+"""Strategy Optimal from end to end: Drain's plan, then plans from ever closer models; the best one wins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from repack_gitops.model.impact import Disruption
-from repack_gitops.model.plan import BoundKind, Found, Optimality, Step
+from repack_gitops.model.plan import BoundKind, Found, Frontier, Optimality
+from repack_gitops.planner.answer import Answer
 from repack_gitops.planner.drain import DrainResult, drain
 from repack_gitops.planner.optimal.aggregation import Aggregation
-from repack_gitops.planner.optimal.joint_room import JointRoom
+from repack_gitops.planner.optimal.attempt import Attempt, nodes_of
+from repack_gitops.planner.optimal.bounds import Bounds
+from repack_gitops.planner.optimal.frontier import frontier
 from repack_gitops.planner.optimal.model import Model
-from repack_gitops.planner.optimal.objective import Score, score
-from repack_gitops.planner.optimal.packing import Packing
-from repack_gitops.planner.optimal.relaxation import Relaxed, relax
-from repack_gitops.planner.optimal.sequence import carry_out
+from repack_gitops.planner.optimal.objective import LEVELS, Score, score
+from repack_gitops.planner.optimal.relaxation import COARSE, FINE, Levels, Relaxed
+from repack_gitops.planner.optimal.solver import Work
 from repack_gitops.planner.plan_state import PlanState
 from repack_gitops.planner.problem import Problem
+from repack_gitops.planner.watch import Latch, Watch
 
 
-def optimal(problem: Problem) -> tuple[DrainResult, Optimality]:
+def optimal(problem: Problem, watch: Watch) -> Answer:
     """Return the best plan found under the objective, and how good it is."""
-    state = PlanState(problem)
-    aggregation = Aggregation(problem, state.occupancy)
-    relaxed = relax(problem, Model(problem, aggregation))
-    packing = Packing(problem, aggregation, JointRoom(problem, state.occupancy), relaxed.chosen)
-    packing.run(relaxed.flows)
-    carry_out(problem, packing, state)
-    results = {"Optimal": drain(problem, state)}
-    if _score(problem, results["Optimal"].steps) != relaxed.best:  # else nothing can be better
-        results["Drain"] = drain(problem)
-    return _better(problem, relaxed, results)
+    latch = Latch(watch)
+    latch.entered("Strategy Drain")
+    results = {"Drain": drain(problem, watch=latch)}
+    search = _Search(problem, latch)
+    search.run()
+    results = {"Optimal": search.found.result, **results}
+    scores = {strategy: _score(problem, result) for strategy, result in results.items()}
+    kept = min(scores, key=scores.__getitem__)
+    optimality = replace(_optimality(problem, search.known, scores, kept), reproducible=not latch.stopped)
+    return Answer(results[kept], optimality, search.frontier(results[kept]) if problem.options.frontier else None)
 
 
-def _better(problem: Problem, relaxed: Relaxed, results: dict[str, DrainResult]) -> tuple[DrainResult, Optimality]:
-    """Return the result that scores best, the first of equals."""
-    scores = {strategy: _score(problem, result.steps) for strategy, result in results.items()}
-    strategy = min(scores, key=scores.__getitem__)
-    if _contradicts(scores[strategy], relaxed):
-        relaxed = replace(relaxed, most=sum(1 for v in problem.victims if v), solved=False, best=None)
-    optimality = Optimality(
-        strategy=strategy,
-        freed=-scores[strategy][0],
-        upper_bound=relaxed.most,
-        proven=scores[strategy] == relaxed.best,
-        bound_kind=BoundKind.MODEL if relaxed.solved else BoundKind.WORK_LIMIT,
+class _Search:
+    """Plans from ever closer models: ``found`` is the best so far, ``known`` what no plan can beat."""
+
+    def __init__(self, problem: Problem, watch: Watch) -> None:
+        self._problem, self._watch, self._work = problem, watch, Work(watch)
+        self._together = Aggregation(problem, PlanState(problem).occupancy)
+        self.known = Bounds(len(self._together.candidates))
+        self.found = Attempt(problem, self._together, Relaxed((), {}), watch)
+
+    def run(self) -> None:
+        """Look until the best plan is found, or work runs out."""
+        self._plan(self._together)
+        if len(self._settled) < len(LEVELS):
+            one_by_one = self._together.one_by_one()
+            if one_by_one is not None:
+                self._plan(one_by_one)
+        if len(self._settled) <= len(COARSE):
+            self._plan_for_less()
+
+    def frontier(self, plan: DrainResult) -> Frontier:
+        """Return what less disruption than ``plan``'s would free; its work is its own, so that the plan is the same without."""
+        self._watch.entered("What less disruption would free")
+        nodes = nodes_of(self._problem, plan)
+        return frontier(self._problem, self._together, self.known, nodes, self._watch)
+
+    @property
+    def _settled(self) -> tuple[str, ...]:
+        return self.known.settled(self.found.score)
+
+    def _plan(self, aggregation: Aggregation) -> None:
+        """Free the most nodes for the least disruption; the finer levels only for what turns out to be possible."""
+        levels = self._levels(aggregation)
+        levels.free_most()
+        levels.disturb_least(COARSE)
+        coarse = levels.relaxed
+        self.known = self.known.and_also(levels.bounds)
+        self._try(aggregation, coarse)
+        if len(self._settled) > len(COARSE):
+            levels.disturb_least(FINE)
+            self.known = self.known.and_also(levels.bounds)
+            if levels.relaxed != coarse:
+                self._try(aggregation, levels.relaxed)
+
+    def _plan_for_less(self) -> None:
+        """Free as many nodes as turned out to be possible for less, without those that were given up."""
+        levels = self._levels(self._together)
+        levels.keep(self.found.given_up)
+        levels.free(-self.found.score[0])
+        levels.disturb_least(COARSE)
+        self._try(self._together, levels.relaxed)
+
+    def _levels(self, aggregation: Aggregation) -> Levels:
+        return Levels(self._problem, Model(self._problem, aggregation), self._work)
+
+    def _try(self, aggregation: Aggregation, relaxed: Relaxed) -> None:
+        self._watch.entered("Places for all pods")
+        found = Attempt(self._problem, aggregation, relaxed, self._watch)
+        if found.score < self.found.score:
+            self.found = found
+        self._watch.found(-self.found.score[0], self.known.most)
+
+
+def _optimality(problem: Problem, known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:
+    """Return how good the plan that is kept is; what a plan refutes is not believed."""
+    if known.contradict(scores[kept]):
+        known = Bounds(sum(1 for v in problem.victims if v))
+    settled = known.settled(scores[kept])
+    return Optimality(
+        strategy=kept,
+        freed=-scores[kept][0],
+        upper_bound=known.most,
+        proven=settled == LEVELS,
+        bound_kind=BoundKind.MODEL if known.solved else BoundKind.WORK_LIMIT,
         found=tuple(Found(name, -found[0], Disruption(*found[1:])) for name, found in scores.items()),
+        settled=settled,
     )
-    return results[strategy], optimality
 
 
-def _contradicts(found: Score, relaxed: Relaxed) -> bool:
-    """Tell whether a plan is better than the model allows: then the solver erred, and nothing it said counts."""
-    return -found[0] > relaxed.most or (relaxed.best is not None and found < relaxed.best)
-
-
-def _score(problem: Problem, steps: Iterable[Step]) -> Score:
-    return score(problem.groups, problem.shares, (problem.index[s.node] for s in steps))
+def _score(problem: Problem, result: DrainResult) -> Score:
+    return score(problem.groups, problem.shares, nodes_of(problem, result))

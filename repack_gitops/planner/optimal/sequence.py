@@ -22,9 +22,9 @@ from repack_gitops.planner.problem import Problem, Victim
 _CHEAPEST = [0, 3, 1, 2, 4]
 
 
-def carry_out(problem: Problem, packing: Packing, state: PlanState) -> None:
-    """Add the steps of ``packing`` to ``state``; nodes for which no order is found are left out."""
-    _Sequence(problem, packing, state).run()
+def carry_out(problem: Problem, packing: Packing, state: PlanState) -> tuple[int, ...]:
+    """Add the steps of ``packing`` to ``state``; returns the nodes left out, for which no order is found."""
+    return _Sequence(problem, packing, state).run()
 
 
 class _Queue:
@@ -74,7 +74,7 @@ class _Sequence:
         self._problem, self._packing, self._state = problem, packing, state
         self._everywhere = np.arange(len(problem.nodes))
 
-    def run(self) -> None:
+    def run(self) -> tuple[int, ...]:
         queue, waiting = _Queue(self._problem, self._state, self._packing.chosen), list[int]()
         while (node := queue.take()) is not None:
             receivers = self._receivers(node)
@@ -86,6 +86,7 @@ class _Sequence:
                     queue.put(waiting.pop())
             queue.emptied(node)
         self._give_up(waiting)
+        return tuple(waiting)
 
     def _receivers(self, node: int) -> tuple[int, ...] | None:
         victims = self._problem.victims[node]
@@ -109,7 +110,7 @@ class _Sequence:
 
     def _admitting(self, victim: Victim, company: Company, victims: tuple[Victim, ...], found: list[int]) -> int | None:
         """Return a reserved place of the victim's class that is still free and admits it, else any that has room."""
-        reserved = list(self._packing.places[victim.pod_class])
+        reserved = list(self._packing.reserved(victim.pod_class))
         for other, node in zip(victims, found, strict=False):
             if other.pod_class == victim.pod_class and node in reserved:
                 reserved.remove(node)

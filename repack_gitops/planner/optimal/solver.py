@@ -14,12 +14,15 @@ import highspy
 import numpy as np
 
 from repack_gitops.planner.optimal.program import Numbers, Program
+from repack_gitops.planner.watch import Watch
 
 #: Work per solve: nodes of the search tree times coefficients of the program, and the bounds of the former.
 WORK = 20_000_000
 TREE_NODES = (10, 2_000)
 #: Work in all, in simplex iterations times coefficients: beyond it no further level is solved.
-TOTAL_WORK = 500_000_000
+TOTAL_WORK = 3_000_000_000
+#: For the fine levels: the same, and the coefficients beyond which the solver's heuristics take minutes and iterate little.
+FINE_WORK, FINE_COEFFICIENTS = 1_000_000_000, 45_000
 #: Far above HiGHS's tolerances (1e-6, absolute and relative), far below one.
 _SLACK = 1e-3
 _RELATIVE = 1e-6
@@ -33,6 +36,26 @@ class Solution:
     bound: int | None
 
 
+class Work:
+    """How much all solvers of one plan may do together: counts and no clock, so that the same input gives the same plan."""
+
+    def __init__(self, watch: Watch | None = None) -> None:
+        self.watch = watch or Watch()
+        self._spent = 0
+
+    def spend(self, iterations: int, coefficients: int) -> None:
+        """Note what was done."""
+        self._spent += iterations * coefficients
+
+    def allows(self, coefficients: int, *, fine: bool) -> bool:
+        """Tell whether one more program of that size may be solved; ``fine``: for what matters less."""
+        if self.watch.stop():
+            return False
+        if fine:
+            return self._spent <= FINE_WORK and coefficients <= FINE_COEFFICIENTS
+        return self._spent <= TOTAL_WORK
+
+
 class _Quiet(highspy.Highs):
     """HiGHS without callbacks, which it would greet on standard output before anybody can tell it not to."""
 
@@ -43,14 +66,16 @@ class _Quiet(highspy.Highs):
 class Solver:
     """One program that is solved again and again, for other objectives and with more rows; always minimising."""
 
-    def __init__(self, program: Program) -> None:
-        self._columns = len(program.upper)
-        self._spent = 0
+    def __init__(self, program: Program, work: Work | None = None) -> None:
+        self._columns, self._work = len(program.upper), work or Work()
         self._highs = _Quiet()  # type: ignore[no-untyped-call]
         for option, value in _OPTIONS.items():
             self._highs.setOptionValue(option, value)
+        highspy.Highs.enableCallbacks(self._highs)  # type: ignore[no-untyped-call]
+        self._highs.cbMipInterrupt += self._ask
+        self._highs.cbSimplexInterrupt += self._ask
         self._highs.passModel(_as_lp(program))
-        self._tree_nodes = min(max(WORK // max(self._highs.getNumNz(), 1), TREE_NODES[0]), TREE_NODES[1])
+        self._tree_nodes = min(max(WORK // max(self.coefficients, 1), TREE_NODES[0]), TREE_NODES[1])
 
     def minimise(self, costs: Mapping[int, int], *, effort: float = 1.0) -> Solution:
         """Minimise the sum of ``costs`` (coefficients by column) with a share of the work that is allowed."""
@@ -63,19 +88,29 @@ class Solver:
         return self._answer(cost)
 
     @property
-    def exhausted(self) -> bool:
-        """Whether all the work that is allowed is done."""
-        return self._spent > TOTAL_WORK
+    def coefficients(self) -> int:
+        """How many the program has now."""
+        return int(self._highs.getNumNz())
 
-    def at_most(self, row: Mapping[int, int], high: int) -> None:
-        """Add a row for good."""
+    def at_most(self, row: Mapping[int, int], high: int) -> int:
+        """Add a row for good, and return its index."""
         index = np.fromiter(row, dtype=np.int32, count=len(row))
         values = np.fromiter(row.values(), dtype=np.float64, count=len(row))
         self._highs.addRow(-highspy.kHighsInf, high, len(row), index, values)
+        return int(self._highs.getNumRow()) - 1
+
+    def change(self, row: int, high: int | None) -> None:
+        """Let the sum of row ``row`` be at most ``high``; None: anything."""
+        self._highs.changeRowBounds(row, -highspy.kHighsInf, highspy.kHighsInf if high is None else high)
+
+    def _ask(self, event: highspy.HighsCallbackEvent) -> None:
+        """Stop where whoever waits says so; HiGHS asks every few thousand iterations."""
+        if self._work.watch.stop():
+            event.interrupt()
 
     def _answer(self, cost: Numbers) -> Solution:
         status, info = self._highs.getModelStatus(), self._highs.getInfo()
-        self._spent += info.simplex_iteration_count * self._highs.getNumNz()
+        self._work.spend(info.simplex_iteration_count, self.coefficients)
         bound = info.mip_dual_bound if status in _BOUNDED else -np.inf
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return Solution(None, _at_least(bound))
@@ -88,7 +123,11 @@ class Solver:
 
 
 #: Ends of a search with a bound to rely on.
-_BOUNDED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kSolutionLimit)
+_BOUNDED = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kSolutionLimit,
+    highspy.HighsModelStatus.kInterrupt,
+)
 _OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,

@@ -13,8 +13,9 @@ from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import BoundKind, Evaluation, Optimality, Verdict
 from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.model.safeguards import Safeguards
-from repack_gitops.planner.optimal import aggregation, search
-from repack_gitops.planner.optimal.relaxation import relax
+from repack_gitops.planner.optimal import aggregation
+from repack_gitops.planner.optimal.bounds import Bounds
+from repack_gitops.planner.optimal.relaxation import Levels
 from tests.unit.planner.budgets import pdb
 from tests.unit.planner.build import GPU, cluster, layout, node, plan, pod, spec
 from tests.unit.planner.optimal.cases import OPTIMAL
@@ -216,10 +217,10 @@ def test_a_compact_layout_has_nothing_to_prove() -> None:
     assert optimal(layout((8, 8))).optimality is None
 
 
-@pytest.mark.parametrize("claim", [{"most": 0}, {"best": (-1, 9, 9, 9, 9, 9)}])
-def test_a_solver_that_is_refuted_by_a_plan_is_not_believed(claim: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("claim", [Bounds(0, True), Bounds(1, True, (-1, 9, 9, 9, 9, 9)), Bounds(1, True, (-1, 9))])
+def test_a_solver_that_is_refuted_by_a_plan_is_not_believed(claim: Bounds, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is then what nobody needs a solver for: the number of candidates."""
-    monkeypatch.setattr(search, "relax", lambda problem, model: replace(relax(problem, model), **claim))
+    monkeypatch.setattr(Levels, "bounds", claim)
     found = known(optimal(layout((2, 2, 6))))
     assert (found.freed, found.upper_bound, found.proven, found.bound_kind) == (1, 3, False, BoundKind.WORK_LIMIT)
 

@@ -73,7 +73,7 @@ class _Cluster:
         """Place a workload's pods at random nodes, and return the cards they take."""
         random, shape = self._random, self._shape
         sizes, weights = zip(*shape.sizes, strict=True)
-        cards = random.choices(sizes, weights)[0]
+        cards: int = random.choices(sizes, weights)[0]
         gang = random.random() < shape.gangs
         replicas = min(int(random.paretovariate(0.9)), 64)
         request = self._request(cards, random.choice(shape.cpu), random.choice(shape.memory))

@@ -8,7 +8,7 @@ from repack_gitops.model.cluster import Key
 from repack_gitops.model.safeguards import Safeguards
 
 #: How plans are searched; the first is the default.
-STRATEGIES = ("Drain", "Optimal")
+STRATEGIES = ("Optimal", "Drain")
 #: Those that can tell what less disruption would free.
 FRONTIER_STRATEGIES = frozenset({"Optimal"})
 

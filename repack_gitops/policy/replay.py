@@ -13,9 +13,9 @@ from repack_gitops.policy.names import PLANNER_OPTIONS
 
 
 def options_note(options: PlannerOptions) -> dict[str, str]:
-    """Return the annotation that records ``options``; none where all are the defaults."""
-    said = _unlike_defaults(options)
-    return {PLANNER_OPTIONS: msgspec.json.encode(said, order="deterministic").decode()} if said else {}
+    """Return the annotation that records ``options``: the strategy, whose default may change, and what is no default."""
+    said = {"strategy": options.strategy, **_unlike_defaults(options)}
+    return {PLANNER_OPTIONS: msgspec.json.encode(said, order="deterministic").decode()}
 
 
 def noted_options(annotations: Mapping[str, str]) -> PlannerOptions:

@@ -61,7 +61,9 @@ class _Axes:
             yield _point(plan[axis], plan, self._known.most)
 
     def _limits(self, total: int) -> list[int]:
-        """Return limits below ``total``, evenly spaced."""
+        """Return limits below ``total``, evenly spaced; none where the plan is of one node, which is all or nothing."""
+        if len(self._prefixes) <= 2:
+            return []
         points = _POINTS if self._solver.coefficients <= FINE_COEFFICIENTS else _FEW
         return sorted({total * k // points for k in range(1, points)} - {0, total})
 

@@ -28,7 +28,8 @@ def optimal(problem: Problem, watch: Watch) -> Answer:
     results = {"Drain": drain(problem, watch=latch)}
     search = _Search(problem, latch)
     search.run()
-    results = {"Optimal": search.found.result, **results}
+    if search.found is not None:
+        results = {"Optimal": search.found.result, **results}
     scores = {strategy: _score(problem, result) for strategy, result in results.items()}
     kept = min(scores, key=scores.__getitem__)
     optimality = replace(_optimality(problem, search.known, scores, kept), reproducible=not latch.stopped)
@@ -42,7 +43,7 @@ class _Search:
         self._problem, self._watch, self._work = problem, watch, Work(watch)
         self._together = Aggregation(problem, PlanState(problem).occupancy)
         self.known = Bounds(len(self._together.candidates))
-        self.found = Attempt(problem, self._together, Relaxed((), {}), watch)
+        self.found: Attempt | None = None
 
     def run(self) -> None:
         """Look until the best plan is found, or work runs out."""
@@ -51,8 +52,8 @@ class _Search:
             one_by_one = self._together.one_by_one()
             if one_by_one is not None:
                 self._plan(one_by_one)
-        if len(self._settled) <= len(COARSE):
-            self._plan_for_less()
+        if self.found is not None and len(self._settled) <= len(COARSE):
+            self._plan_for_less(self.found)
 
     def frontier(self, plan: DrainResult) -> Frontier:
         """Return what less disruption than ``plan``'s would free; its work is its own, so that the plan is the same without."""
@@ -62,7 +63,7 @@ class _Search:
 
     @property
     def _settled(self) -> tuple[str, ...]:
-        return self.known.settled(self.found.score)
+        return () if self.found is None else self.known.settled(self.found.score)
 
     def _plan(self, aggregation: Aggregation) -> None:
         """Free the most nodes for the least disruption; the finer levels only for what turns out to be possible."""
@@ -78,11 +79,11 @@ class _Search:
             if levels.relaxed != coarse:
                 self._try(aggregation, levels.relaxed)
 
-    def _plan_for_less(self) -> None:
+    def _plan_for_less(self, found: Attempt) -> None:
         """Free as many nodes as turned out to be possible for less, without those that were given up."""
         levels = self._levels(self._together)
-        levels.keep(self.found.given_up)
-        levels.free(-self.found.score[0])
+        levels.keep(found.given_up)
+        levels.free(-found.score[0])
         levels.disturb_least(COARSE)
         self._try(self._together, levels.relaxed)
 
@@ -92,7 +93,7 @@ class _Search:
     def _try(self, aggregation: Aggregation, relaxed: Relaxed) -> None:
         self._watch.entered("Places for all pods")
         found = Attempt(self._problem, aggregation, relaxed, self._watch)
-        if found.score < self.found.score:
+        if self.found is None or found.score < self.found.score:
             self.found = found
         self._watch.found(-self.found.score[0], self.known.most)
 

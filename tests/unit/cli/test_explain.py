@@ -38,7 +38,7 @@ def test_every_subject_as_text(repack: Run, subject: tuple[str, ...]) -> None:
     assert (done.code, done.err) == (0, "")
     assert not subject or subject[1] in done.out
     assert max(map(len, done.out.splitlines())) <= 100
-    assert done.out.endswith("Nothing has been\nchanged.\n")
+    assert done.out.endswith("Nothing has\nbeen changed.\n")
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

@@ -13,7 +13,7 @@ from repack_gitops.planner import evaluate
 from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.verify import verify
 from tests.unit.planner.brute_force import most_freed
-from tests.unit.planner.build import GPU, cluster, freed, layout, node, plan, pod, spec
+from tests.unit.planner.build import DRAIN, GPU, cluster, freed, layout, node, plan, pod, spec
 from tests.unit.planner.random_clusters import Case, random_case, tiny_case, unlimited_case
 from tests.unit.planner.replay import apply, replay_fits
 
@@ -25,7 +25,7 @@ def cases(chunk: int, make: object = random_case) -> list[tuple[Case, Evaluation
     found = []
     for seed in range(100_000 + chunk * CHUNK, 100_000 + (chunk + 1) * CHUNK):
         case: Case = make(seed)  # type: ignore[operator]
-        found.append((case, evaluate(case.snapshot, case.spec)))
+        found.append((case, evaluate(case.snapshot, case.spec, DRAIN)))
     return found
 
 
@@ -84,13 +84,13 @@ def test_planning_again_only_ever_empties_receivers(chunk: int) -> None:
     """
     for case, evaluation in cases(chunk, unlimited_case):
         snapshot, receivers, rounds = apply(case.snapshot, evaluation), {m.to_node for m in evaluation.moves}, 0
-        again = evaluate(snapshot, case.spec)
+        again = evaluate(snapshot, case.spec, DRAIN)
         if again.steps:
             assert again.steps[0].node in receivers, f"seed {case.seed}"
         while again.steps:
             assert verify(snapshot, case.spec, again) == (), f"seed {case.seed}"
             snapshot, rounds = apply(snapshot, again), rounds + 1
-            again = evaluate(snapshot, case.spec)
+            again = evaluate(snapshot, case.spec, DRAIN)
             assert rounds < len(case.snapshot.nodes)
 
 
@@ -107,11 +107,11 @@ def test_a_second_run_may_find_more() -> None:
         (case, evaluation)
         for seed in range(100_000, 101_000)
         for case in [unlimited_case(seed)]
-        for evaluation in [evaluate(case.snapshot, case.spec)]
-        if evaluation.steps and evaluate(apply(case.snapshot, evaluation), case.spec).steps
+        for evaluation in [evaluate(case.snapshot, case.spec, DRAIN)]
+        if evaluation.steps and evaluate(apply(case.snapshot, evaluation), case.spec, DRAIN).steps
     )
     case, first = found
-    second = evaluate(apply(case.snapshot, first), case.spec)
+    second = evaluate(apply(case.snapshot, first), case.spec, DRAIN)
     assert {s.node for s in second.steps} <= {m.to_node for m in first.moves}
 
 
@@ -119,7 +119,7 @@ def test_a_second_run_may_find_more() -> None:
 def test_greedy_never_beats_the_optimum_and_is_never_beaten_to_nothing(chunk: int) -> None:
     """It frees no more than is possible, and frees something exactly if something can be freed."""
     for case, _ in cases(chunk, tiny_case):
-        evaluation = evaluate(case.snapshot, case.spec)
+        evaluation = evaluate(case.snapshot, case.spec, DRAIN)
         best = most_freed(case.snapshot, case.spec)
         greedy = len(evaluation.steps)
         reached = evaluation.improvement * evaluation.before.providing / 100
@@ -152,6 +152,6 @@ def test_a_larger_budget_of_pod_groups_or_cards_never_yields_an_invalid_plan(chu
     for case, _ in cases(chunk, unlimited_case):
         for limit in (0, 1, 2, 5):
             for run in (spec(cards=limit), spec(pod_groups=limit)):
-                evaluation = evaluate(case.snapshot, run)
+                evaluation = evaluate(case.snapshot, run, DRAIN)
                 assert verify(case.snapshot, run, evaluation) == (), f"seed {case.seed}"
                 assert limit or not evaluation.steps

@@ -254,8 +254,9 @@ def test_the_record_is_the_same_text_every_time(options: PlannerOptions) -> None
     assert options_note(options) == options_note(noted_options(options_note(options)))
 
 
-def test_defaults_leave_no_record() -> None:
-    assert options_note(PlannerOptions()) == {}
+def test_of_defaults_only_the_strategy_is_recorded() -> None:
+    """A later release may plan otherwise by default."""
+    assert options_note(PlannerOptions()) == {PLANNER_OPTIONS: '{"strategy":"Optimal"}'}
     assert noted_options({}) == PlannerOptions()
 
 

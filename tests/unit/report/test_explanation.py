@@ -7,13 +7,13 @@ from repack_gitops.model.run import RunTemplateSpec
 from repack_gitops.planner.evaluate import study
 from repack_gitops.planner.inquiry import Inquiry
 from repack_gitops.report.explanation import explanation_text
-from tests.unit.planner.build import cluster, layout, node, only_nodes, pod, spec, without_groups
+from tests.unit.planner.build import DRAIN, cluster, layout, node, only_nodes, pod, spec, without_groups
 
 FOOT = "As of a plan for nvidia.com/gpu, strategy Drain: RepackRecommended, 1 node freed. Nothing\nhas been changed.\n"
 
 
 def asked(snapshot: ClusterSnapshot, run: RunTemplateSpec | None = None) -> Inquiry:
-    return Inquiry(study(snapshot, run or spec()))
+    return Inquiry(study(snapshot, run or spec(), DRAIN))
 
 
 def fleet() -> Inquiry:

@@ -17,7 +17,7 @@ from repack_gitops.planner.optimal import aggregation
 from repack_gitops.planner.optimal.bounds import Bounds
 from repack_gitops.planner.optimal.relaxation import Levels
 from tests.unit.planner.budgets import pdb
-from tests.unit.planner.build import GPU, cluster, layout, node, plan, pod, spec
+from tests.unit.planner.build import DRAIN, GPU, cluster, layout, node, plan, pod, spec
 from tests.unit.planner.optimal.cases import OPTIMAL
 
 #: Whether nodes at risk have rows of their own, as they do on small clusters.
@@ -210,7 +210,7 @@ def test_a_plan_below_the_threshold_still_says_how_good_it_is() -> None:
 
 
 def test_drain_says_nothing_of_optimality() -> None:
-    assert plan(layout((2, 2)), options=PlannerOptions()).optimality is None
+    assert plan(layout((2, 2)), options=DRAIN).optimality is None
 
 
 def test_a_compact_layout_has_nothing_to_prove() -> None:

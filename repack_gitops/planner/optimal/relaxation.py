@@ -58,6 +58,8 @@ class Levels:
         self._best: list[int] = []
         self._most = len(self._freeing)
         self._cut = False
+        #: Whether nodes were kept, or a number of them was required: then bounds say nothing of other plans.
+        self.restricted = False
 
     # ---- the first level ----
     def free_most(self) -> None:
@@ -68,12 +70,14 @@ class Levels:
 
     def free(self, nodes: int) -> None:
         """Require that many instead."""
+        self.restricted = True
         self._solver.at_most(self._freeing, -nodes)
         self._settled.append(self._freeing)
 
     def keep(self, nodes: Collection[int]) -> None:
         """Let ``nodes`` stay."""
         if nodes:
+            self.restricted = True
             self._solver.at_most({self._model.emptied[node]: 1 for node in sorted(nodes)}, 0)
 
     # ---- the others ----
@@ -115,7 +119,7 @@ class Levels:
 
     @property
     def bounds(self) -> Bounds:
-        """What no plan can beat, unless nodes were kept or a number was required."""
+        """What no plan can beat, unless ``restricted``."""
         best = tuple(self._best) if self._most else (0,) * len(LEVELS)
         return Bounds(self._most, self._most == len(self._chosen()), best)
 

@@ -44,6 +44,7 @@ class _Search:
         self._together = Aggregation(problem, PlanState(problem).occupancy)
         self.known = Bounds(len(self._together.candidates))
         self.found: Attempt | None = None
+        self._tried: Relaxed | None = None
 
     def run(self) -> None:
         """Look until the best plan is found, or work runs out."""
@@ -52,7 +53,7 @@ class _Search:
             one_by_one = self._together.one_by_one()
             if one_by_one is not None:
                 self._plan(one_by_one)
-        if self.found is not None and len(self._settled) <= len(COARSE):
+        if self.found is not None and len(self._settled) < 2:  # fewer nodes than hoped for, or too many PodGroups
             self._plan_for_less(self.found)
 
     def frontier(self, plan: DrainResult) -> Frontier:
@@ -66,18 +67,18 @@ class _Search:
         return () if self.found is None else self.known.settled(self.found.score)
 
     def _plan(self, aggregation: Aggregation) -> None:
-        """Free the most nodes for the least disruption; the finer levels only for what turns out to be possible."""
+        """Free the most nodes for the least disruption; the finer levels only for what turns out to be possible.
+
+        A plan is made at once from the first level, so that whoever says stop has one.
+        """
         levels = self._levels(aggregation)
         levels.free_most()
+        self._try(aggregation, levels)
         levels.disturb_least(COARSE)
-        coarse = levels.relaxed
-        self.known = self.known.and_also(levels.bounds)
-        self._try(aggregation, coarse)
+        self._try(aggregation, levels)
         if len(self._settled) > len(COARSE):
             levels.disturb_least(FINE)
-            self.known = self.known.and_also(levels.bounds)
-            if levels.relaxed != coarse:
-                self._try(aggregation, levels.relaxed)
+            self._try(aggregation, levels)
 
     def _plan_for_less(self, found: Attempt) -> None:
         """Free as many nodes as turned out to be possible for less, without those that were given up."""
@@ -85,17 +86,24 @@ class _Search:
         levels.keep(found.given_up)
         levels.free(-found.score[0])
         levels.disturb_least(COARSE)
-        self._try(self._together, levels.relaxed)
+        self._try(self._together, levels)
 
     def _levels(self, aggregation: Aggregation) -> Levels:
         return Levels(self._problem, Model(self._problem, aggregation), self._work)
 
-    def _try(self, aggregation: Aggregation, relaxed: Relaxed) -> None:
-        self._watch.entered("Places for all pods")
-        found = Attempt(self._problem, aggregation, relaxed, self._watch)
-        if self.found is None or found.score < self.found.score:
-            self.found = found
-        self._watch.found(-self.found.score[0], self.known.most)
+    def _try(self, aggregation: Aggregation, levels: Levels) -> None:
+        """Make a plan of the best solution so far, unless that was done before."""
+        if not levels.restricted:
+            self.known = self.known.and_also(levels.bounds)
+        relaxed = levels.relaxed
+        if relaxed != self._tried:
+            self._tried = relaxed
+            self._watch.entered("Places for all pods")
+            found = Attempt(self._problem, aggregation, relaxed, self._watch)
+            if self.found is None or found.score < self.found.score:
+                self.found = found
+        if self.found is not None:
+            self._watch.found(-self.found.score[0], self.known.most)
 
 
 def _optimality(problem: Problem, known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:

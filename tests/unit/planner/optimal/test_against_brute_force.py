@@ -18,7 +18,7 @@ from tests.unit.planner.optimal.cases import Question, fragmented
 from tests.unit.planner.replay import replay_fits
 
 CHUNK = 120
-CHUNKS = range(12)
+CHUNKS = range(25)
 
 
 def asked(chunk: int, **more: float) -> list[Question]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+from bench.measure import RESULTS
+from bench.page import page as benchmarks
 from repack_gitops.model.budget_forecast import BudgetVerdict
 from repack_gitops.model.plan import Code, Verdict
 
@@ -28,3 +31,8 @@ def test_links_between_pages_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_page_of_benchmarks_shows_what_was_saved() -> None:
+    saved = json.loads((RESULTS / "planner.json").read_text())
+    assert (DOCS / "benchmarks.md").read_text() == benchmarks(saved), "run python -m bench.page"

@@ -22,7 +22,7 @@ TREE_NODES = (10, 2_000)
 #: Work in all, in simplex iterations times coefficients: beyond it no further level is solved.
 TOTAL_WORK = 3_000_000_000
 #: For the fine levels: the same, and the coefficients beyond which the solver's heuristics take minutes and iterate little.
-FINE_WORK, FINE_COEFFICIENTS = 1_000_000_000, 45_000
+FINE_WORK, FINE_COEFFICIENTS = 200_000_000, 45_000
 #: Far above HiGHS's tolerances (1e-6, absolute and relative), far below one.
 _SLACK = 1e-3
 _RELATIVE = 1e-6

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from bench.shapes import SHAPES, shaped
 from repack_gitops.model.affinity import AffinityTerm
-from repack_gitops.model.cluster import Relations
+from repack_gitops.model.cluster import Key, Relations
 from repack_gitops.model.labels import LabelSelector
+from repack_gitops.model.plan import Step
 from tests.unit.planner.build import cluster, node, plan, pod
 from tests.unit.planner.optimal.cases import OPTIMAL, fragmented
 from tests.unit.planner.replay import replay_fits
@@ -24,6 +26,25 @@ def test_every_prefix_is_feasible(chunk: int) -> None:
         for length in range(1, len(evaluation.steps) + 1):
             prefix = replace(evaluation, steps=evaluation.steps[:length])
             assert replay_fits(question.snapshot, prefix), question.label
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_step_is_the_cheapest_of_those_left(shape: str, seed: int) -> None:
+    """New PodGroups, then cards: an aborted run has disturbed the fewest for what it freed."""
+    evaluation = plan(shaped(shape, 60, seed), options=OPTIMAL)
+    assert evaluation.optimality is not None
+    assert evaluation.optimality.strategy == "Optimal"
+    assert len(evaluation.steps) > 10
+    touched: set[Key] = set()
+    for number, step in enumerate(evaluation.steps):
+        costs = [new_groups_and_cards(other, touched) for other in evaluation.steps[number:]]
+        assert costs[0] == min(costs)
+        touched |= {m.group_key for m in step.moves}
+
+
+def new_groups_and_cards(step: Step, touched: set[Key]) -> tuple[int, int]:
+    return len({m.group_key for m in step.moves} - touched), sum(m.cards for m in step.moves)
 
 
 def test_the_cheapest_node_comes_first_and_a_gangs_nodes_follow_each_other() -> None:

@@ -35,7 +35,7 @@ def test_every_step_is_the_cheapest_of_those_left(shape: str, seed: int) -> None
     evaluation = plan(shaped(shape, 60, seed), options=OPTIMAL)
     assert evaluation.optimality is not None
     assert evaluation.optimality.strategy == "Optimal"
-    assert len(evaluation.steps) > 10
+    assert len(evaluation.steps) >= 5
     touched: set[Key] = set()
     for number, step in enumerate(evaluation.steps):
         costs = [new_groups_and_cards(other, touched) for other in evaluation.steps[number:]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from repack_gitops.model.impact import Disruption
 from repack_gitops.model.plan import BoundKind, Found, Frontier, Optimality
 from repack_gitops.planner.answer import Answer
@@ -18,20 +16,19 @@ from repack_gitops.planner.optimal.relaxation import COARSE, FINE, Levels, Relax
 from repack_gitops.planner.optimal.solver import Work
 from repack_gitops.planner.plan_state import PlanState
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.watch import Latch, Watch
+from repack_gitops.planner.watch import Watch
 
 
 def optimal(problem: Problem, watch: Watch) -> Answer:
-    """Return the best plan found under the objective, and how good it is."""
-    latch = Latch(watch)
-    latch.entered("Strategy Drain")
-    results = {"Drain": drain(problem, watch=latch)}
-    search = _Search(problem, latch)
+    """Return the best plan found under the objective, and how good it is; once ``watch`` said stop, it has to stay with it."""
+    watch.entered("Strategy Drain")
+    results = {"Drain": drain(problem, watch=watch)}
+    search = _Search(problem, watch)
     search.run()
     results = {"Optimal": search.found.result, **results}
     scores = {strategy: _score(problem, result) for strategy, result in results.items()}
     kept = min(scores, key=scores.__getitem__)
-    optimality = replace(_optimality(problem, search.known, scores, kept), reproducible=not latch.stopped)
+    optimality = _optimality(problem, search.known, scores, kept)
     return Answer(results[kept], optimality, search.frontier(results[kept]) if problem.options.frontier else None)
 
 
@@ -45,13 +42,14 @@ class _Search:
         self.found = Attempt(problem, self._together, Relaxed((), {}), watch)
 
     def run(self) -> None:
-        """Look until the best plan is found, or work runs out."""
+        """Look until the best plan is found, work runs out, or whoever waits says stop."""
+        self._tell()
         self._plan(self._together)
-        if len(self._settled) < len(LEVELS):
+        if len(self._settled) < len(LEVELS) and not self._watch.stop():
             one_by_one = self._together.one_by_one()
             if one_by_one is not None:
                 self._plan(one_by_one)
-        if len(self._settled) <= len(COARSE):
+        if len(self._settled) <= len(COARSE) and not self._watch.stop():
             self._plan_for_less()
 
     def frontier(self, plan: DrainResult) -> Frontier:
@@ -71,6 +69,7 @@ class _Search:
         levels.disturb_least(COARSE)
         coarse = levels.relaxed
         self.known = self.known.and_also(levels.bounds)
+        self._tell()
         self._try(aggregation, coarse)
         if len(self._settled) > len(COARSE):
             levels.disturb_least(FINE)
@@ -94,6 +93,9 @@ class _Search:
         found = Attempt(self._problem, aggregation, relaxed, self._watch)
         if found.score < self.found.score:
             self.found = found
+        self._tell()
+
+    def _tell(self) -> None:
         self._watch.found(-self.found.score[0], self.known.most)
 
 

@@ -7,7 +7,7 @@ from repack_gitops.model.plan import BoundKind, Found, Frontier, Optimality
 from repack_gitops.planner.answer import Answer
 from repack_gitops.planner.drain import DrainResult, drain
 from repack_gitops.planner.optimal.aggregation import Aggregation
-from repack_gitops.planner.optimal.attempt import Attempt, nodes_of
+from repack_gitops.planner.optimal.attempt import Attempt, attempt, nodes_of
 from repack_gitops.planner.optimal.bounds import Bounds
 from repack_gitops.planner.optimal.frontier import frontier
 from repack_gitops.planner.optimal.model import Model
@@ -22,10 +22,10 @@ from repack_gitops.planner.watch import Watch
 def optimal(problem: Problem, watch: Watch) -> Answer:
     """Return the best plan found under the objective, and how good it is; once ``watch`` said stop, it has to stay with it."""
     watch.entered("Strategy Drain")
-    results = {"Drain": drain(problem, watch=watch)}
-    search = _Search(problem, watch)
+    drained = drain(problem, watch=watch)
+    search = _Search(problem, Attempt(problem, drained), watch)
     search.run()
-    results = {"Optimal": search.found.result, **results}
+    results = {"Optimal": search.found.result, "Drain": drained}
     scores = {strategy: _score(problem, result) for strategy, result in results.items()}
     kept = min(scores, key=scores.__getitem__)
     optimality = _optimality(problem, search.known, scores, kept)
@@ -35,11 +35,11 @@ def optimal(problem: Problem, watch: Watch) -> Answer:
 class _Search:
     """Plans from ever closer models: ``found`` is the best so far, ``known`` what no plan can beat."""
 
-    def __init__(self, problem: Problem, watch: Watch) -> None:
+    def __init__(self, problem: Problem, found: Attempt, watch: Watch) -> None:
         self._problem, self._watch, self._work = problem, watch, Work(watch)
         self._together = Aggregation(problem, PlanState(problem).occupancy)
         self.known = Bounds(len(self._together.candidates))
-        self.found = Attempt(problem, self._together, Relaxed((), {}), watch)
+        self.found = found
 
     def run(self) -> None:
         """Look until the best plan is found, work runs out, or whoever waits says stop."""
@@ -90,7 +90,7 @@ class _Search:
 
     def _try(self, aggregation: Aggregation, relaxed: Relaxed) -> None:
         self._watch.entered("Places for all pods")
-        found = Attempt(self._problem, aggregation, relaxed, self._watch)
+        found = attempt(self._problem, aggregation, relaxed, self._watch)
         if found.score < self.found.score:
             self.found = found
         self._tell()

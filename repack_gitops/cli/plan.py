@@ -29,7 +29,7 @@ def plan_command(
 ) -> None:
     """Show which nodes could be freed, and whom that would disturb.
 
-    The evaluation always completes with exit code 0, whether a repack is recommended, there is no fragmentation, or
+    An evaluation that comes to its end has exit code 0, whether a repack is recommended, there is no fragmentation, or
     the improvement is insufficient. With -o yaml or json the RepackRun with its status is printed.
 
     The plan.yaml of a proposal holds the options it was made with: with --run they apply again. With --policy, ages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import msgspec
 import pytest
@@ -41,6 +42,17 @@ class StopsAt(Watch):
         said = self.asked == self._number
         self.said |= said
         return said
+
+
+class StopsIn(StopsAt):
+    """Says stop at the ``number``-th question in a phase."""
+
+    def __init__(self, phase: str, number: int) -> None:
+        super().__init__(number)
+        self._phase = phase
+
+    def stop(self) -> bool:
+        return self.phases[-1:] == [self._phase] and super().stop()
 
 
 def with_frontier(question: Question) -> Question:
@@ -124,6 +136,25 @@ def test_questions_of_larger_clusters(shape: str) -> None:
         found = check(question, number, known.freed).optimality
         assert found is not None
         assert found.freed <= known.upper_bound
+
+
+def test_the_solver_interrupted_in_the_middle() -> None:
+    question = Question("tight", shaped("tight", 100), spec(pod_groups=25), OPTIMAL)
+    whole = question.answer()
+    best = whole.optimality
+    assert best is not None
+    assert best.proven
+    for phase, number in product(("Most nodes freed", "Fewest PodGroups", "Fewest breaches"), (1, 2, 4)):
+        watch = StopsIn(phase, number)
+        evaluation = asked(question, watch)
+        assert watch.said is not evaluation.reproducible
+        assert watch.said or number > 2
+        assert verify(question.snapshot, question.spec, evaluation, question.options) == ()
+        known = evaluation.optimality
+        assert known is not None
+        assert known.freed <= best.freed <= known.upper_bound
+        if "podGroups" in known.settled:
+            assert evaluation.disruption.pod_groups == whole.disruption.pod_groups
 
 
 def test_questions_of_the_frontier() -> None:

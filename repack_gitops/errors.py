@@ -85,3 +85,10 @@ class TryAgain(RepackError):
 
     exit_code = 75
     reason = "TryAgain"
+
+
+class Interrupted(RepackError):
+    """Ctrl-C came before there was anything to show."""
+
+    exit_code = 130
+    reason = "Interrupted"

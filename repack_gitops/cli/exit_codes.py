@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from repack_gitops.errors import (
     ClusterUnavailable,
     GitFailed,
+    Interrupted,
     InvalidInput,
     Refused,
     RepackError,
@@ -15,7 +16,7 @@ from repack_gitops.errors import (
 )
 
 OPERATING_SYSTEM = 74
-INTERRUPTED = 130
+INTERRUPTED = Interrupted.exit_code
 READER_GONE = 141
 
 EXIT_CODES: Mapping[int, str] = {
@@ -27,8 +28,9 @@ EXIT_CODES: Mapping[int, str] = {
     RunFailed.exit_code: "A run was executed and ended as Failed; its result is recorded.",
     RepackError.exit_code: "An internal error; please report it.",
     OPERATING_SYSTEM: "The operating system refused a file or the output, such as a full disk.",
-    TryAgain.exit_code: "A passing condition (a lock, a rate limit, a race); run it again, or let the next tick.",
-    INTERRUPTED: "Interrupted.",
+    TryAgain.exit_code: "A passing condition (a lock, a rate limit, a race; or `--time-limit` passed before anything was "
+    "found); run it again, or let the next tick.",
+    INTERRUPTED: "Interrupted; if `repack plan` or `repack explain` printed an answer, its search was cut short.",
     READER_GONE: "The reader of the output went away, as in `repack plan | head`.",
 }
 

@@ -14,30 +14,33 @@ from repack_gitops.model.change import Change
 from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.explanation import Answer
 from repack_gitops.model.options import PlannerOptions
+from repack_gitops.model.plan import Evaluation
 from repack_gitops.model.run import RepackRun
 from repack_gitops.planner.evaluate import study
 from repack_gitops.planner.inquiry import Inquiry
+from repack_gitops.planner.watch import Watch
 from repack_gitops.report.explanation import explanation_text
 
 #: A run and the planner's options.
 Question = tuple[RepackRun, PlannerOptions]
 Kind = Literal["node", "podgroup", "pod"]
+Output = Literal["text", "json"]
 _FIELDS: Mapping[Kind | None, str] = {None: "stayingNodes", "node": "node", "podgroup": "podGroup", "pod": "pod"}
 
 
 def explained(
-    snapshot: ClusterSnapshot, question: Question, kind: Kind | None, name: str, output: Literal["text", "json"]
-) -> str:
-    """Return the answer about ``kind`` ``name`` (all staying nodes without a kind) under the run of ``question``."""
+    snapshot: ClusterSnapshot, question: Question, watch: Watch, *, subject: tuple[Kind | None, str], output: Output
+) -> tuple[Evaluation, str]:
+    """Return what the answer is about, and the answer: on ``subject``, or on all staying nodes without a kind."""
     run, options = question
     options = dataclasses.replace(options, frontier=False)  # nothing here is answered from it
-    inquiry = Inquiry(study(snapshot, run.spec, options))
+    inquiry = Inquiry(study(snapshot, run.spec, options, watch))
     checked(snapshot, run.spec, options, inquiry.evaluation)
-    answer = _answer(inquiry, kind, name)
+    answer = _answer(inquiry, *subject)
     if output == "json":
-        return json.dumps(_document(inquiry, kind, answer), indent=2) + "\n"
+        return inquiry.evaluation, json.dumps(_document(inquiry, subject[0], answer), indent=2) + "\n"
     width, colour, unicode = terminal_look()
-    return explanation_text(answer, inquiry.evaluation, width=width, colour=colour, unicode=unicode)
+    return inquiry.evaluation, explanation_text(answer, inquiry.evaluation, width=width, colour=colour, unicode=unicode)
 
 
 def _answer(inquiry: Inquiry, kind: Kind | None, name: str) -> Answer:
@@ -62,6 +65,7 @@ def _document(inquiry: Inquiry, kind: Kind | None, answer: Answer) -> dict[str, 
         "strategy": evaluation.strategy,
         "verdict": evaluation.verdict.value,
         "freedNodes": list(evaluation.freed_nodes),
+        "reproducible": evaluation.reproducible,
         _FIELDS[kind]: _plain(answer),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,22 @@ repository_options = _together(
 
 output_option = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="json for machines."
+)
+
+
+def _seconds(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuse what is no number at all: nothing is ever later than it."""
+    if value is not None and isnan(value):
+        raise click.BadParameter("nan is no number of seconds")
+    return value
+
+
+time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=_seconds,
+    help="Seconds after which the search makes do with the best plan so far, which is then not reproducible: a last resort, "
+    "since every search ends by itself.",
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import click
 
 from repack_gitops.cli.inputs import Inputs, planning_options
+from repack_gitops.cli.options import time_limit_option
 from repack_gitops.model.options import FRONTIER_STRATEGIES
 
 
@@ -22,10 +23,13 @@ from repack_gitops.model.options import FRONTIER_STRATEGIES
     help="yaml and json are the RepackRun with its status.",
 )
 @click.option("--frontier", is_flag=True, help="Also show what less disruption would free; takes --strategy Optimal.")
-def plan_command(*, output: Literal["table", "yaml", "json", "markdown"], frontier: bool, **inputs: Any) -> None:
+@time_limit_option
+def plan_command(
+    *, output: Literal["table", "yaml", "json", "markdown"], frontier: bool, time_limit: float | None, **inputs: Any
+) -> None:
     """Show which nodes could be freed, and whom that would disturb.
 
-    The evaluation always completes with exit code 0, whether a repack is recommended, there is no fragmentation, or
+    An evaluation that comes to its end has exit code 0, whether a repack is recommended, there is no fragmentation, or
     the improvement is insufficient. With -o yaml or json the RepackRun with its status is printed.
 
     The plan.yaml of a proposal holds the options it was made with: with --run they apply again. With --policy, ages
@@ -33,6 +37,10 @@ def plan_command(*, output: Literal["table", "yaml", "json", "markdown"], fronti
 
     With --frontier the strategy Optimal plans several times, each time with a tighter limit on the PodGroups, then on
     the cards moved, and shows how many nodes each limit still frees.
+
+    Ctrl-C ends the search with the best plan so far and exit code 130; pressed again, it ends everything. --time-limit
+    does the same with exit code 0. Such a plan says that it is not reproducible; where nothing was found yet, nothing is
+    printed.
 
     \b
     Examples:
@@ -47,13 +55,13 @@ def plan_command(*, output: Literal["table", "yaml", "json", "markdown"], fronti
     if frontier and given.certain_strategy is not None:
         _check_frontier(given.certain_strategy)
     # Only now what takes time to load: `repack --help` does without.
-    from repack_gitops.cli import planning
+    from repack_gitops.cli import planning, waiting
 
     run, options, found, now = given.read()
     if frontier:
         _check_frontier(options.strategy)
         options = replace(options, frontier=True)
-    planning.show(planning.rendered(output, run, found, planning.judged(found, run.spec, options), now))
+    waiting.answer(lambda watch: planning.answered(output, run, found, options, watch, now=now), time_limit)
 
 
 def _check_frontier(strategy: str) -> None:

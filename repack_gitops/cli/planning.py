@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, assert_never
 
-import click
 import msgspec
 
 from repack_gitops.cli.wiring import connect_cluster
@@ -28,6 +27,7 @@ from repack_gitops.model.status import dry_run_status
 from repack_gitops.model.writing import to_yaml
 from repack_gitops.planner import evaluate
 from repack_gitops.planner.verify import verify
+from repack_gitops.planner.watch import Watch
 from repack_gitops.policy.honoured import check_honoured
 from repack_gitops.policy.replay import noted_options
 from repack_gitops.policy.safety import planner_options
@@ -111,9 +111,14 @@ def snapshot_of_cluster(kubeconfig: Path | None, context: str | None) -> tuple[C
         return build_snapshot(cluster.list_objects()), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def judged(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions) -> Evaluation:
-    """Return the evaluation of ``spec``, after the independent judge accepted it."""
-    return checked(snapshot, spec, options, evaluate(snapshot, spec, options))
+def answered(
+    output: Format, run: RepackRun, snapshot: ClusterSnapshot, options: PlannerOptions, watch: Watch, *, now: str
+) -> tuple[Evaluation, str]:
+    """Return the evaluation of ``run``, after the independent judge accepted it, and its text in the form asked for."""
+    evaluation = evaluate(snapshot, run.spec, options, watch)
+    watch.entered("Checking the plan")
+    checked(snapshot, run.spec, options, evaluation)
+    return evaluation, rendered(output, run, snapshot, evaluation, now)
 
 
 def checked(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions, evaluation: Evaluation) -> Evaluation:
@@ -156,8 +161,3 @@ def terminal_look() -> tuple[int, bool, bool]:
     colour = terminal and not os.environ.get("NO_COLOR")
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return width, colour, unicode
-
-
-def show(text: str) -> None:
-    """Print an answer."""
-    click.echo(text, nl=False)

@@ -74,7 +74,7 @@ def _row(parameter: click.Parameter) -> tuple[str, str]:
 def _value(kind: Any) -> str:
     if isinstance(kind, click.Choice):
         return " \\| ".join(f"`{choice}`" for choice in kind.choices)
-    return {"path": "*path*", "integer range": "*number*"}.get(kind.name, "*text*")
+    return {"path": "*path*", "integer range": "*number*", "float range": "*seconds*"}.get(kind.name, "*text*")
 
 
 def _facts(option: click.Option) -> str:

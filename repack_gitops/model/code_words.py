@@ -40,6 +40,7 @@ _WORDS: dict[Code, str] = {
     Code.DISRUPTION_BUDGET_EXCEEDED: "emptying it would need more disruptions than a PodDisruptionBudget allows now",
     Code.RECEIVES: "receives pods of freed nodes",
     Code.BELOW_THRESHOLD: "could take part in a plan, but the whole plan gains less than the goal asks",
+    Code.SEARCH_STOPPED: "the search was stopped before this was decided",
     Code.NODE_NOT_READY: "not ready",
     Code.NODE_UNSCHEDULABLE: "cordoned",
     Code.TAINT_TOLERATION: "has a taint that is not tolerated",

@@ -62,6 +62,7 @@ class Code(StrEnum):
     DISRUPTION_BUDGET_EXCEEDED = "DisruptionBudgetExceeded"
     RECEIVES = "Receives"
     BELOW_THRESHOLD = "BelowThreshold"
+    SEARCH_STOPPED = "SearchStopped"
     # a node that may not receive
     NODE_NOT_READY = "NodeNotReady"
     NODE_UNSCHEDULABLE = "NodeUnschedulable"
@@ -224,7 +225,7 @@ class Optimality:
     proven
         No plan frees more, and none that frees as many disturbs less.
     reproducible
-        Whether the same input gives the same plan again; not so where a limit on time cut the search.
+        Whether the same input gives the same plan again; not so where whoever waited ended the search.
     found
         What each strategy found.
     settled
@@ -308,6 +309,8 @@ class Evaluation:
         How good the plan is; None where the strategy proves nothing, or there was nothing to search for.
     frontier
         What less disruption would free; None unless asked for, or where there was nothing to search for.
+    reproducible
+        Whether the same input gives the same answer again; not so where whoever waited ended the search.
     """
 
     resource: str
@@ -327,6 +330,7 @@ class Evaluation:
     restarts: tuple[WorkloadRestart, ...] = ()
     optimality: Optimality | None = None
     frontier: Frontier | None = None
+    reproducible: bool = True
 
     @property
     def moves(self) -> tuple[PodMove, ...]:

@@ -33,6 +33,8 @@ class DrainResult:
         self.occupancy, self.around, self.ledger = state.occupancy, state.around, state.ledger
         self.over_budget: frozenset[int] = frozenset(search.over_budget)
         self.over_quota: Mapping[int, Reason] = search.over_quota
+        #: Candidates that could still be emptied, or nobody knows; there are some only where the search was stopped.
+        self.undecided = search.left
 
 
 def drain(problem: Problem, state: PlanState | None = None, watch: Watch | None = None) -> DrainResult:
@@ -41,7 +43,7 @@ def drain(problem: Problem, state: PlanState | None = None, watch: Watch | None 
     Where ``watch`` says stop, the plan ends with the node before.
     """
     search, watch = _Search(problem, state or PlanState(problem)), watch or Watch()
-    while not watch.stop() and (node := search.best()) is not None:
+    while (node := search.best()) is not None and not watch.stop():
         search.commit(node)
     return DrainResult(search)
 
@@ -59,6 +61,11 @@ class _Search:
         alive = np.flatnonzero(self._candidates.alive)
         costs = self.state.ledger.costs.take(alive, axis=1)  # unlike costs[:, alive] in memory order: ten times as quick
         return int(alive[lowest_score(costs)]) if alive.size else None
+
+    @property
+    def left(self) -> frozenset[int]:
+        """The candidates that are left."""
+        return frozenset(map(int, np.flatnonzero(self._candidates.alive)))
 
     def _drop_over_budget(self) -> None:
         """Budgets and quotas only fill up, so what exceeds one now always will."""

@@ -21,8 +21,8 @@ from repack_gitops.planner.fragmentation import fragmentation
 from repack_gitops.planner.preferences import pulled_back
 from repack_gitops.planner.problem import Problem
 from repack_gitops.planner.strategies import search
-from repack_gitops.planner.warnings import before_planning, rollouts, waiting_pods
-from repack_gitops.planner.watch import Watch
+from repack_gitops.planner.warnings import STOPPED, before_planning, rollouts, waiting_pods
+from repack_gitops.planner.watch import Latch, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,18 @@ def study(
     )
     if before.occupied == before.optimal:
         return Study(base, problem, None)
-    answer = search(problem, watch or Watch())
+    latch = Latch(watch or Watch())
+    answer = search(problem, latch)
     base, result = replace(base, optimality=answer.optimality, frontier=answer.frontier), answer.result
+    if latch.stopped:
+        base = _stopped(base)
     return Study(_judge(base, problem, result.steps, why_nodes_stay(problem, result), spec), problem, result)
+
+
+def _stopped(base: Evaluation) -> Evaluation:
+    """Return ``base`` with the mark that when the search was stopped decided what it found."""
+    optimality = replace(base.optimality, reproducible=False) if base.optimality else None
+    return replace(base, reproducible=False, optimality=optimality, warnings=(STOPPED, *base.warnings))
 
 
 def _judge(

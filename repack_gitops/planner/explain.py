@@ -46,6 +46,8 @@ class _Explainer:
                 found[node.name] = self._blocked(i)
             elif node.name in receiving:
                 found[node.name] = Stay(Reason(Code.RECEIVES, "it takes pods of this plan"))
+            elif i in self._result.undecided:
+                found[node.name] = Stay(Reason(Code.SEARCH_STOPPED, "the search was stopped before this node's turn"))
             elif i in self._result.over_budget:
                 found[node.name] = self._over_budget(i)
             elif i in self._result.over_quota:

@@ -8,6 +8,8 @@ from repack_gitops.model.cluster import ClusterSnapshot
 from repack_gitops.model.plan import PodMove
 from repack_gitops.planner.problem import Problem
 
+STOPPED = "the search was stopped before its end: this is the best plan found so far, and another run may find a better one"
+
 
 def before_planning(problem: Problem) -> Iterator[str]:
     """Yield what the snapshot and the scope alone say."""

@@ -12,6 +12,7 @@ from repack_gitops.model.plan import Code, Evaluation, Stay, Verdict
 from repack_gitops.model.status import counted
 from repack_gitops.report.console import printed
 from repack_gitops.report.explanation_pods import pod_lines, pods_lines, receivers_lines
+from repack_gitops.report.optimality import STOPPED
 from repack_gitops.report.table_parts import stays_part
 from repack_gitops.report.terminal import Look, short_list
 from repack_gitops.report.words import workload
@@ -46,7 +47,8 @@ def _verdict(evaluation: Evaluation, look: Look) -> list[Text]:
     """The plan that all of this is about, in one line."""
     text = f"As of a plan for {evaluation.resource}, strategy {evaluation.strategy}: {evaluation.verdict.value}"
     found = f", {counted(len(evaluation.steps), 'node')} freed" if evaluation.steps else ""
-    return look.paragraph(look.text(f"{text}{found}. Nothing has been changed.", "dim"), 0)
+    stopped = "" if evaluation.reproducible else f" {STOPPED}"
+    return look.paragraph(look.text(f"{text}{found}.{stopped} Nothing has been changed.", "dim"), 0)
 
 
 def _freed(evaluation: Evaluation, look: Look) -> list[Text]:

@@ -14,9 +14,16 @@ _LEVELS = (
     ("moves the fewest pods", "fewer pods could move"),
 )
 
+STOPPED = "The search was stopped: another run may find a better plan."
+
 
 def optimality_sentence(optimality: Optimality) -> str:
     """Return what is proven about the plan, and what is open."""
+    stopped = "" if optimality.reproducible else f" {STOPPED}"
+    return _proven(optimality) + stopped
+
+
+def _proven(optimality: Optimality) -> str:
     if optimality.gap:
         return f"At most {counted(optimality.upper_bound, 'node')} could be freed: {optimality.gap:,} more than found."
     if not optimality.freed:

@@ -15,14 +15,18 @@ from repack_gitops.planner.watch import Watch
 
 
 class Attempt:
-    """A plan made from ``relaxed``; ``given_up`` are nodes whose pods other pods left no place."""
+    """A plan; ``given_up`` are nodes whose pods other pods left no place."""
 
-    def __init__(self, problem: Problem, aggregation: Aggregation, relaxed: Relaxed, watch: Watch) -> None:
-        state = PlanState(problem)
-        packing = reserve(problem, aggregation, state, relaxed, watch)
-        self.given_up = carry_out(problem, packing, state)
-        self.result = drain(problem, state, watch)
-        self.score = score(problem.groups, problem.shares, nodes_of(problem, self.result))
+    def __init__(self, problem: Problem, result: DrainResult, given_up: tuple[int, ...] = ()) -> None:
+        self.result, self.given_up = result, given_up
+        self.score = score(problem.groups, problem.shares, nodes_of(problem, result))
+
+
+def attempt(problem: Problem, aggregation: Aggregation, relaxed: Relaxed, watch: Watch) -> Attempt:
+    """Return the plan made from ``relaxed``."""
+    state = PlanState(problem)
+    given_up = carry_out(problem, reserve(problem, aggregation, state, relaxed, watch), state)
+    return Attempt(problem, drain(problem, state, watch), given_up)
 
 
 def nodes_of(problem: Problem, result: DrainResult) -> list[int]:

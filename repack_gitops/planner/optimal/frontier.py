@@ -15,7 +15,7 @@ from repack_gitops.planner.optimal.attempt import reserve
 from repack_gitops.planner.optimal.bounds import Bounds
 from repack_gitops.planner.optimal.disruption_rows import Costs
 from repack_gitops.planner.optimal.model import Model
-from repack_gitops.planner.optimal.objective import Score, score
+from repack_gitops.planner.optimal.objective import Score, prefix_scores, score
 from repack_gitops.planner.optimal.relaxation import Relaxed, chosen_in, flows_in
 from repack_gitops.planner.optimal.sequence import carry_out
 from repack_gitops.planner.optimal.solver import FINE_COEFFICIENTS, Solver, Work
@@ -42,7 +42,7 @@ class _Axes:
         self._solver = Solver(self._model.program, self._work)
         self._freeing: Costs = dict.fromkeys(self._model.emptied.values(), -1)
         #: What every prefix of the plan is worth.
-        self._prefixes = [self._score(nodes[:length]) for length in range(len(nodes) + 1)]
+        self._prefixes = list(prefix_scores(problem.groups, problem.shares, nodes))
 
     def points(self, axis: int) -> Iterator[FrontierPoint]:
         """Yield the points of an axis, the plan last; ``axis`` is the level of the objective that is limited."""

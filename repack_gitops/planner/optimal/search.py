@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from repack_gitops.model.impact import Disruption
 from repack_gitops.model.plan import BoundKind, Found, Frontier, Optimality
 from repack_gitops.planner.answer import Answer
 from repack_gitops.planner.drain import DrainResult, drain
 from repack_gitops.planner.optimal.aggregation import Aggregation
-from repack_gitops.planner.optimal.attempt import Attempt, nodes_of
+from repack_gitops.planner.optimal.attempt import Attempt, attempt, nodes_of
 from repack_gitops.planner.optimal.bounds import Bounds
 from repack_gitops.planner.optimal.frontier import frontier
 from repack_gitops.planner.optimal.model import Model
@@ -18,43 +16,44 @@ from repack_gitops.planner.optimal.relaxation import COARSE, FINE, Levels, Relax
 from repack_gitops.planner.optimal.solver import Work
 from repack_gitops.planner.plan_state import PlanState
 from repack_gitops.planner.problem import Problem
-from repack_gitops.planner.watch import Latch, Watch
+from repack_gitops.planner.watch import Watch
 
 
 def optimal(problem: Problem, watch: Watch) -> Answer:
-    """Return the best plan found under the objective, and how good it is."""
-    latch = Latch(watch)
-    latch.entered("Strategy Drain")
-    results = {"Drain": drain(problem, watch=latch)}
-    search = _Search(problem, latch)
+    """Return the best plan found under the objective, and how good it is; once ``watch`` said stop, it has to stay with it."""
+    watch.entered("Strategy Drain")
+    drained = drain(problem, watch=watch)
+    search = _Search(problem, Attempt(problem, drained), watch)
     search.run()
-    if search.found is not None:
-        results = {"Optimal": search.found.result, **results}
+    results = {"Optimal": search.own.result, "Drain": drained} if search.own is not None else {"Drain": drained}
     scores = {strategy: _score(problem, result) for strategy, result in results.items()}
     kept = min(scores, key=scores.__getitem__)
-    optimality = replace(_optimality(problem, search.known, scores, kept), reproducible=not latch.stopped)
+    optimality = _optimality(problem, search.known, scores, kept)
     return Answer(results[kept], optimality, search.frontier(results[kept]) if problem.options.frontier else None)
 
 
 class _Search:
-    """Plans from ever closer models: ``found`` is the best so far, ``known`` what no plan can beat."""
+    """Plans from ever closer models; ``known`` is what no plan can beat."""
 
-    def __init__(self, problem: Problem, watch: Watch) -> None:
+    def __init__(self, problem: Problem, drained: Attempt, watch: Watch) -> None:
         self._problem, self._watch, self._work = problem, watch, Work(watch)
         self._together = Aggregation(problem, PlanState(problem).occupancy)
         self.known = Bounds(len(self._together.candidates))
-        self.found: Attempt | None = None
+        self._drained = drained
+        #: The best plan of this strategy itself.
+        self.own: Attempt | None = None
         self._tried: Relaxed | None = None
 
     def run(self) -> None:
-        """Look until the best plan is found, or work runs out."""
+        """Look until the best plan is found, work runs out, or whoever waits says stop."""
+        self._tell()
         self._plan(self._together)
-        if len(self._settled) < len(LEVELS):
+        if len(self._settled) < len(LEVELS) and not self._watch.stop():
             one_by_one = self._together.one_by_one()
             if one_by_one is not None:
                 self._plan(one_by_one)
-        if self.found is not None and len(self._settled) < 2:  # fewer nodes than hoped for, or too many PodGroups
-            self._plan_for_less(self.found)
+        if len(self._settled) < 2 and not self._watch.stop():  # fewer nodes than hoped for, or too many PodGroups
+            self._plan_for_less()
 
     def frontier(self, plan: DrainResult) -> Frontier:
         """Return what less disruption than ``plan``'s would free; its work is its own, so that the plan is the same without."""
@@ -64,7 +63,11 @@ class _Search:
 
     @property
     def _settled(self) -> tuple[str, ...]:
-        return () if self.found is None else self.known.settled(self.found.score)
+        return self.known.settled(self._best.score)
+
+    @property
+    def _best(self) -> Attempt:
+        return self._drained if self.own is None or self._drained.score < self.own.score else self.own
 
     def _plan(self, aggregation: Aggregation) -> None:
         """Free the most nodes for the least disruption; the finer levels only for what turns out to be possible.
@@ -80,11 +83,11 @@ class _Search:
             levels.disturb_least(FINE)
             self._try(aggregation, levels)
 
-    def _plan_for_less(self, found: Attempt) -> None:
+    def _plan_for_less(self) -> None:
         """Free as many nodes as turned out to be possible for less, without those that were given up."""
         levels = self._levels(self._together)
-        levels.keep(found.given_up)
-        levels.free(-found.score[0])
+        levels.keep(self._best.given_up)
+        levels.free(-self._best.score[0])
         levels.disturb_least(COARSE)
         self._try(self._together, levels)
 
@@ -98,12 +101,15 @@ class _Search:
         relaxed = levels.relaxed
         if relaxed != self._tried:
             self._tried = relaxed
+            self._tell()
             self._watch.entered("Places for all pods")
-            found = Attempt(self._problem, aggregation, relaxed, self._watch)
-            if self.found is None or found.score < self.found.score:
-                self.found = found
-        if self.found is not None:
-            self._watch.found(-self.found.score[0], self.known.most)
+            found = attempt(self._problem, aggregation, relaxed, self._watch)
+            if self.own is None or found.score < self.own.score:
+                self.own = found
+        self._tell()
+
+    def _tell(self) -> None:
+        self._watch.found(-self._best.score[0], self.known.most)
 
 
 def _optimality(problem: Problem, known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:

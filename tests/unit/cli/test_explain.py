@@ -44,7 +44,7 @@ def test_every_subject_as_text(repack: Run, subject: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_subject_as_json(repack: Run, subject: tuple[str, ...]) -> None:
     found = json.loads(repack("explain", *FLEET, "-o", "json", *subject).out)
-    (field,) = set(found) - {"resource", "strategy", "verdict", "freedNodes"}
+    (field,) = set(found) - {"resource", "strategy", "verdict", "freedNodes", "reproducible"}
     assert field == {"node": "node", "podgroup": "podGroup", "pod": "pod"}.get(subject[0] if subject else "", "stayingNodes")
     assert found["verdict"] == "RepackRecommended"
 

@@ -21,6 +21,7 @@ from repack_gitops.model.options import PlannerOptions
 from repack_gitops.model.plan import Evaluation, Frontier, FrontierPoint
 from repack_gitops.model.run import RunSpec
 from repack_gitops.planner import evaluate
+from repack_gitops.planner.watch import Watch
 from repack_gitops.policy.names import PLANNER_OPTIONS
 from tests.unit.cli.conftest import Run, list_of
 from tests.unit.workflow.gitops.fake_cluster import layout
@@ -136,7 +137,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[PlannerOptions]:
     found: list[PlannerOptions] = []
     point = FrontierPoint(1, 1, 1, Disruption(1, 0, 2, 2, 1))
 
-    def answer(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions) -> Evaluation:
+    def answer(snapshot: ClusterSnapshot, spec: RunSpec, options: PlannerOptions, watch: Watch) -> Evaluation:
         found.append(options)
         evaluation = evaluate(snapshot, spec, replace(options, frontier=False))
         return replace(evaluation, frontier=Frontier((point,), (point,))) if options.frontier else evaluation
@@ -189,7 +190,7 @@ def test_explain_does_not_work_a_frontier_out(
     file = recorded_run(repack, snapshot, tmp_path, '{"strategy":"Optimal","frontier":true}')
     asked: list[PlannerOptions] = []
     real = explaining.study
-    monkeypatch.setattr(explaining, "study", lambda s, r, o: real(s, r, asked.append(o) or o))
+    monkeypatch.setattr(explaining, "study", lambda s, r, o, w: real(s, r, asked.append(o) or o, w))
     assert repack("explain", "--snapshot", snapshot, "--run", file).code == 0
     assert [(o.strategy, o.frontier) for o in asked] == [("Optimal", False)]
 

@@ -52,6 +52,10 @@ def settled(*levels: str) -> Optimality:
         ),
         (optimality(most=1_005, proven=False), "At most 1,005 nodes could be freed: 1,002 more than found."),
         (optimality(0, 1, proven=False), "At most 1 node could be freed: 1 more than found."),
+        (
+            replace(optimality(3, 4, proven=False), reproducible=False),
+            "At most 4 nodes could be freed: 1 more than found. The search was stopped: another run may find a better plan.",
+        ),
     ],
 )
 def test_sentence(known: Optimality, words: str) -> None:

@@ -125,7 +125,7 @@ def frontier_sentence(evaluation: Evaluation) -> str:
 
 
 def _stands_out(axis: Axis) -> str:
-    whole = axis.present or axis.rows[-1]
+    whole = _cheapest_of_all(axis)
     candidates = [r for r in axis.rows if 0 < r.freed < whole.freed and r.limit < whole.limit]
     best = max(candidates, key=lambda r: (_ahead(r, whole), -r.limit), default=None)
     if best is None or _ahead(best, whole) < _AHEAD:
@@ -136,6 +136,12 @@ def _stands_out(axis: Axis) -> str:
         f"{counted(whole.limit, axis.noun)}; the last {'one costs' if rest == 1 else f'{rest:,} cost'} "
         f"{whole.limit - best.limit:,} more."
     )
+
+
+def _cheapest_of_all(axis: Axis) -> Row:
+    """Return the tightest limit that frees what the plan frees: the plan may move more cards, for fewer PodGroups."""
+    plan = axis.present or axis.rows[-1]
+    return min((r for r in axis.rows if r.freed >= plan.freed), key=lambda r: r.limit, default=plan)
 
 
 def _ahead(row: Row, whole: Row) -> Fraction:

@@ -27,25 +27,27 @@ def _proven(optimality: Optimality) -> str:
     if optimality.gap:
         return f"At most {counted(optimality.upper_bound, 'node')} could be freed: {optimality.gap:,} more than found."
     if not optimality.freed:
-        return "Proven: no plan frees a node."
+        return "Proven: within the run's limits no plan frees a node."
     if optimality.proven:
-        return "Proven: no plan frees more, and none that frees as many disturbs less."
+        return "Proven: within the run's limits no plan frees more, and none that frees as many disturbs less."
     return _up_to(len(optimality.settled) - 1)
 
 
 def _up_to(level: int) -> str:
     """Each level counts only among plans that are as good in all levels before it, hence "then"."""
     if not 0 < level < len(_LEVELS):
-        return "Proven: no plan frees more. Whether as many can be freed for less is open."
+        return "Proven: within the run's limits no plan frees more. Whether as many can be freed for less is open."
     best = ", then ".join(known for known, _ in _LEVELS[:level])
-    return f"Proven: no plan frees more, and of those that free as many this one {best}. Whether {_LEVELS[level][1]} is open."
+    more = f"Whether {_LEVELS[level][1]} is open."
+    return f"Proven: within the run's limits no plan frees more, and of those that free as many this one {best}. {more}"
 
 
 def found_sentence(optimality: Optimality) -> str:
     """Return what each strategy found; empty where only one ran."""
     if len(optimality.found) < 2:
         return ""
-    return "Found: " + "; ".join(map(_found, optimality.found)) + f". Kept: {optimality.strategy}."
+    when = "Found" if optimality.reproducible else "Found before the stop"
+    return f"{when}: " + "; ".join(map(_found, optimality.found)) + f". Kept: {optimality.strategy}."
 
 
 def _found(found: Found) -> str:

@@ -43,13 +43,13 @@ def numbers_part(evaluation: Evaluation, spec: RunTemplateSpec, look: Look) -> l
     """Return the plan's numbers beside the limits that govern them."""
     before, after, d = evaluation.before, evaluation.after, evaluation.disruption
     limits = spec.max_per_run
-    bound = "optimum" if before.exact else "optimum at least"
+    bound = "" if before.exact else "at least "
     rows = [
         ("Fragmentation", _change(f"{before.percent}%", f"{after.percent}%", evaluation), _gain(evaluation, spec)),
         (
             "Occupied nodes",
             _change(f"{before.occupied:,}", f"{after.occupied:,}", evaluation),
-            f"of {before.providing:,}, {bound} {before.optimal:,}",
+            f"of {before.providing:,}, by card count alone {bound}{before.optimal:,}",
         ),
     ]
     if evaluation.steps:

@@ -16,7 +16,7 @@ from repack_gitops.planner.optimal.solver import Solver, Work
 from repack_gitops.planner.problem import Problem
 
 #: Share of the solver's work for each level after the first.
-_LATER = 0.05
+_LATER = 0.02
 #: The levels of the objective in words for those who wait.
 _PHASES = (
     "Most nodes freed",

@@ -55,7 +55,7 @@ class _Search:
         if len(self._settled) < 2 and not self._watch.stop():  # fewer nodes than hoped for, or too many PodGroups
             self._plan_for_less()
 
-    def frontier(self, plan: DrainResult) -> Frontier:
+    def frontier(self, plan: DrainResult) -> Frontier | None:
         """Return what less disruption than ``plan``'s would free; its work is its own, so that the plan is the same without."""
         self._watch.entered("What less disruption would free")
         nodes = nodes_of(self._problem, plan)
@@ -77,7 +77,8 @@ class _Search:
         levels = self._levels(aggregation)
         levels.free_most()
         self._try(aggregation, levels)
-        levels.disturb_least(COARSE)
+        # Breaches only where the most nodes turned out to be possible: else nobody keeps this choice.
+        levels.disturb_least(COARSE if self._settled else COARSE[:1])
         self._try(aggregation, levels)
         if len(self._settled) > len(COARSE):
             levels.disturb_least(FINE)
@@ -99,7 +100,7 @@ class _Search:
         if not levels.restricted:
             self.known = self.known.and_also(levels.bounds)
         relaxed = levels.relaxed
-        if relaxed != self._tried:
+        if relaxed != self._tried and (relaxed.chosen or self.own is None):
             self._tried = relaxed
             self._tell()
             self._watch.entered("Places for all pods")

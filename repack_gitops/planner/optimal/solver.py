@@ -16,9 +16,8 @@ import numpy as np
 from repack_gitops.planner.optimal.program import Numbers, Program
 from repack_gitops.planner.watch import Watch
 
-#: Work per solve: nodes of the search tree times coefficients of the program, and the bounds of the former.
-WORK = 20_000_000
-TREE_NODES = (10, 2_000)
+#: Work per solve: nodes of the search tree times coefficients of the program, and the most of the former.
+WORK, TREE_NODES = 10_000_000, 2_000
 #: Work in all, in simplex iterations times coefficients: beyond it no further level is solved.
 TOTAL_WORK = 3_000_000_000
 #: For the fine levels: the same, and the coefficients beyond which the solver's heuristics take minutes and iterate little.
@@ -75,7 +74,7 @@ class Solver:
         self._highs.cbMipInterrupt += self._ask
         self._highs.cbSimplexInterrupt += self._ask
         self._highs.passModel(_as_lp(program))
-        self._tree_nodes = min(max(WORK // max(self.coefficients, 1), TREE_NODES[0]), TREE_NODES[1])
+        self._tree_nodes = min(WORK // max(self.coefficients, 1), TREE_NODES)
 
     def minimise(self, costs: Mapping[int, int], *, effort: float = 1.0) -> Solution:
         """Minimise the sum of ``costs`` (coefficients by column) with a share of the work that is allowed."""
@@ -99,9 +98,13 @@ class Solver:
         self._highs.addRow(-highspy.kHighsInf, high, len(row), index, values)
         return int(self._highs.getNumRow()) - 1
 
-    def change(self, row: int, high: int | None) -> None:
-        """Let the sum of row ``row`` be at most ``high``; None: anything."""
-        self._highs.changeRowBounds(row, -highspy.kHighsInf, highspy.kHighsInf if high is None else high)
+    def change(self, row: int, high: int) -> None:
+        """Let the sum of row ``row`` be at most ``high``."""
+        self._highs.changeRowBounds(row, -highspy.kHighsInf, high)
+
+    def forget(self, row: int) -> None:
+        """Take the last row away again."""
+        self._highs.deleteRows(1, np.array([row], dtype=np.int32))
 
     def _ask(self, event: highspy.HighsCallbackEvent) -> None:
         """Stop where whoever waits says so; HiGHS asks every few thousand iterations."""

@@ -87,7 +87,7 @@ def test_the_bound_holds_where_nodes_at_risk_are_counted_together(chunk: int, mo
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_the_bound_holds_where_work_is_cut_short(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver, "TREE_NODES", (0, 0))
+    monkeypatch.setattr(solver, "TREE_NODES", 0)
     monkeypatch.setattr(solver, "WORK", 0)
     _bound_holds(chunk)
 

@@ -15,7 +15,7 @@ from repack_gitops.planner import evaluate
 from repack_gitops.planner.verify import verify
 from repack_gitops.planner.watch import Watch
 from tests.unit.planner.brute_force import most_freed
-from tests.unit.planner.build import layout, spec
+from tests.unit.planner.build import DRAIN, layout, spec
 from tests.unit.planner.optimal.cases import OPTIMAL, Question, fragmented
 from tests.unit.planner.replay import replay_fits
 
@@ -194,18 +194,18 @@ def test_what_is_told_only_gets_better() -> None:
 def test_nodes_that_had_no_turn_say_so() -> None:
     """Nodes that could still be freed claim no reason that is not true of them."""
     snapshot = layout((2,) * 6)
-    evaluation = evaluate(snapshot, spec(), watch=StopsAt(2))
+    evaluation = evaluate(snapshot, spec(), DRAIN, StopsAt(2))
     assert (evaluation.verdict, len(evaluation.steps)) == (Verdict.RECOMMENDED, 1)
     stays = {node: stay.code for node, stay in evaluation.stays.items()}
     assert Code.SEARCH_STOPPED in stays.values()
-    whole = evaluate(snapshot, spec())
+    whole = evaluate(snapshot, spec(), DRAIN)
     for node, code in stays.items():
         assert (code is Code.SEARCH_STOPPED) or whole.stays[node].code is code
     assert Code.SEARCH_STOPPED not in {stay.code for stay in whole.stays.values()}
 
 
 def test_stopped_at_once_there_is_no_plan_and_no_false_reason() -> None:
-    evaluation = evaluate(layout((2,) * 6), spec(), watch=StopsAt(1))
+    evaluation = evaluate(layout((2,) * 6), spec(), DRAIN, StopsAt(1))
     assert (evaluation.verdict, evaluation.steps) == (Verdict.INSUFFICIENT, ())
     assert {stay.code for stay in evaluation.stays.values()} == {Code.SEARCH_STOPPED}
 

@@ -156,8 +156,8 @@ def test_a_run_without_budget_says_so() -> None:
 
 def test_a_lower_bound_is_not_shown_as_reachable() -> None:
     case = cases.three_nodes()
-    assert "optimum: 2" in pull_request_body(documents.facts(case))
-    assert "optimum: at least 2" in pull_request_body(documents.facts(cases.inexact(case)))
+    assert "by card count alone: 2" in pull_request_body(documents.facts(case))
+    assert "by card count alone: at least 2" in pull_request_body(documents.facts(cases.inexact(case)))
 
 
 @pytest.mark.parametrize("case", [cases.compact(), cases.insufficient()])

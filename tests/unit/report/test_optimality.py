@@ -31,23 +31,32 @@ def settled(*levels: str) -> Optimality:
 @pytest.mark.parametrize(
     ("known", "words"),
     [
-        (optimality(), "Proven: no plan frees more, and none that frees as many disturbs less."),
-        (optimality(0, 0), "Proven: no plan frees a node."),
-        (optimality(proven=False), "Proven: no plan frees more. Whether as many can be freed for less is open."),
-        (settled("freedNodes"), "Proven: no plan frees more. Whether as many can be freed for less is open."),
+        (optimality(), "Proven: within the run's limits no plan frees more, and none that frees as many disturbs less."),
+        (optimality(0, 0), "Proven: within the run's limits no plan frees a node."),
+        (
+            optimality(proven=False),
+            "Proven: within the run's limits no plan frees more. Whether as many can be freed for less is open.",
+        ),
+        (
+            settled("freedNodes"),
+            "Proven: within the run's limits no plan frees more. Whether as many can be freed for less is open.",
+        ),
         (
             settled("freedNodes", "podGroups"),
-            "Proven: no plan frees more, and of those that free as many this one moves the fewest PodGroups. "
+            "Proven: within the run's limits no plan frees more, "
+            "and of those that free as many this one moves the fewest PodGroups. "
             "Whether fewer of them could be breached is open.",
         ),
         (
             settled("freedNodes", "podGroups", "breaches"),
-            "Proven: no plan frees more, and of those that free as many this one moves the fewest PodGroups, then breaches "
+            "Proven: within the run's limits no plan frees more, "
+            "and of those that free as many this one moves the fewest PodGroups, then breaches "
             "the fewest. Whether fewer cards could be damaged is open.",
         ),
         (
             settled("freedNodes", "podGroups", "breaches", "damagedCards", "movedCards"),
-            "Proven: no plan frees more, and of those that free as many this one moves the fewest PodGroups, then breaches "
+            "Proven: within the run's limits no plan frees more, "
+            "and of those that free as many this one moves the fewest PodGroups, then breaches "
             "the fewest, then damages the fewest cards, then moves the fewest cards. Whether fewer pods could move is open.",
         ),
         (optimality(most=1_005, proven=False), "At most 1,005 nodes could be freed: 1,002 more than found."),

@@ -32,7 +32,8 @@ def optimal(problem: Problem, watch: Watch) -> Answer:
         results = {"Optimal": search.found.result, **results}
     scores = {strategy: _score(problem, result) for strategy, result in results.items()}
     kept = min(scores, key=scores.__getitem__)
-    optimality = replace(_optimality(problem, search.known, scores, kept), reproducible=not latch.stopped)
+    search.check(scores[kept])
+    optimality = replace(_optimality(search.known, scores, kept), reproducible=not latch.stopped)
     return Answer(results[kept], optimality, search.frontier(results[kept]) if problem.options.frontier else None)
 
 
@@ -55,6 +56,11 @@ class _Search:
                 self._plan(one_by_one)
         if self.found is not None and len(self._settled) < 2:  # fewer nodes than hoped for, or too many PodGroups
             self._plan_for_less(self.found)
+
+    def check(self, found: Score) -> None:
+        """Believe nothing that a plan of score ``found`` refutes."""
+        if self.known.contradict(found):
+            self.known = Bounds(len(self._together.candidates))
 
     def frontier(self, plan: DrainResult) -> Frontier:
         """Return what less disruption than ``plan``'s would free; its work is its own, so that the plan is the same without."""
@@ -106,10 +112,8 @@ class _Search:
             self._watch.found(-self.found.score[0], self.known.most)
 
 
-def _optimality(problem: Problem, known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:
-    """Return how good the plan that is kept is; what a plan refutes is not believed."""
-    if known.contradict(scores[kept]):
-        known = Bounds(sum(1 for v in problem.victims if v))
+def _optimality(known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:
+    """Return how good the plan that is kept is."""
     settled = known.settled(scores[kept])
     return Optimality(
         strategy=kept,

@@ -221,8 +221,11 @@ def test_a_compact_layout_has_nothing_to_prove() -> None:
 def test_a_solver_that_is_refuted_by_a_plan_is_not_believed(claim: Bounds, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is then what nobody needs a solver for: the number of candidates."""
     monkeypatch.setattr(Levels, "bounds", claim)
-    found = known(optimal(layout((2, 2, 6))))
+    evaluation = optimal(layout((2, 2, 6)), frontier=True)
+    found, frontier = known(evaluation), evaluation.frontier
     assert (found.freed, found.upper_bound, found.proven, found.bound_kind) == (1, 3, False, BoundKind.WORK_LIMIT)
+    assert frontier is not None
+    assert [p.upper_bound for p in (*frontier.pod_groups, *frontier.cards)] == [3, 3]
 
 
 @both_ways

@@ -138,9 +138,9 @@ class Aggregation:
                     yield Cell(tuple(map(int, members)), types, ample)
 
     def _roomy(self, nodes: Whole, types: tuple[int, ...]) -> Whole:
-        """Return those of ``nodes`` with free cards for the smallest pod."""
+        """Return those of ``nodes`` with free cards for the smallest pod; all of them for a pod that asks for none."""
         smallest = min(self.types[t].size for t in types)
-        return nodes[self.cards.room[nodes] >= smallest]
+        return nodes[self.cards.room[nodes] >= smallest] if smallest else nodes
 
     def _risky(self, nodes: Whole, types: tuple[int, ...]) -> Flags:
         found = [self.types[t] for t in types]

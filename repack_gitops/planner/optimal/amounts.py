@@ -46,12 +46,17 @@ def safe_columns(problem: Problem) -> list[Column]:
 
 def _column(name: str, requests: Whole, idle: Whole) -> Column:
     unit = _unit(requests, idle)
-    return Column(name, requests // unit, np.maximum(idle // unit, -1), unit)
+    return Column(name, _capped(requests // unit), np.maximum(idle // unit, -1), unit)
 
 
 def _safe(name: str, requests: Whole, idle: Whole) -> Column:
     unit = _unit(requests, idle)
-    return Column(name, -(-requests // unit), np.maximum(idle // unit, -1), unit)
+    return Column(name, _capped(-(-requests // unit)), np.maximum(idle // unit, -1), unit)
+
+
+def _capped(requests: Whole) -> Whole:
+    """Let what exceeds every node exceed it by little: HiGHS refuses a program with a coefficient above 10^15."""
+    return np.minimum(requests, MOST_UNITS + 1)
 
 
 def _unit(requests: Whole, idle: Whole) -> int:

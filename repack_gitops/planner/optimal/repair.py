@@ -23,6 +23,8 @@ from repack_gitops.planner.watch import Watch
 _NODES, _FLOWS = 96, 6_000
 #: Windows for all of a packing, and how many may fail one after another: limits on work.
 _WINDOWS, _FAILURES = 60, 4
+#: In all, as `solver.TOTAL_WORK`.
+_WORK = 500_000_000
 _EFFORT = 0.05
 
 
@@ -30,7 +32,7 @@ class Repair:
     """Places more of the pods that are left, window by window."""
 
     def __init__(self, problem: Problem, room: JointRoom, tenants: Tenants, watch: Watch) -> None:
-        self._watch, self._work = watch, Work(watch)
+        self._work = Work(watch, _WORK)
         self._problem, self._room, self._tenants = problem, room, tenants
         self._columns = safe_columns(problem)
         self._windows = _WINDOWS
@@ -38,7 +40,7 @@ class Repair:
     def run(self, left: Sequence[int]) -> list[int]:
         """Return the classes that are still left."""
         waiting, failures = Counter(left), 0
-        while waiting and self._windows and failures < _FAILURES and not self._watch.stop():
+        while waiting and self._windows and failures < _FAILURES and self._work.allows(0, fine=False):
             self._windows -= 1
             placed = self._place(self._window(waiting), waiting)
             failures = 0 if placed else failures + 1
@@ -54,8 +56,13 @@ class Repair:
         cards = np.where(open_to[nodes], self._room.idle[0, nodes], 0)
         idle = nodes[np.argsort(-cards, kind="stable")][: int((cards > 0).sum())]
         others = nodes[np.argsort(-self._room.spare(nodes), kind="stable")]
-        size = max(min(_NODES, _FLOWS // max(len(waiting), 1)), 2) // 2
-        return list(dict.fromkeys([*_turn(idle, number, size), *_turn(others, number, size)]))
+        found = list(dict.fromkeys([*_turn(idle, number, _NODES // 2), *_turn(others, number, _NODES // 2)]))
+        while len(found) > 2 and len(found) * self._classes(found, waiting) > _FLOWS:
+            found = found[::2]
+        return found
+
+    def _classes(self, nodes: Sequence[int], waiting: Counter[int]) -> int:
+        return len({k for n in nodes for k in self._tenants.on(n)} | waiting.keys())
 
     def _place(self, nodes: Sequence[int], waiting: Counter[int]) -> Counter[int]:
         """Place the tenants of ``nodes`` anew, and as many more as fit; returns who those are."""
@@ -85,9 +92,12 @@ class Repair:
         return int(self._idle(column, node)) + held
 
     def _room_rows(self, nodes: Sequence[int], flows: dict[tuple[int, int], int]) -> Iterator[tuple[dict[int, int], int]]:
+        on: dict[int, list[tuple[int, int]]] = {node: [] for node in nodes}
+        for (pod_class, node), number in flows.items():
+            on[node].append((pod_class, number))
         for column in self._columns:
-            for node in nodes:
-                row = {flows[k, n]: int(column.requests[k]) for k, n in flows if n == node and column.requests[k]}
+            for node, found in on.items():
+                row = {number: int(column.requests[k]) for k, number in found if column.requests[k]}
                 if row:
                     yield row, max(self._free(column, node), 0)
 

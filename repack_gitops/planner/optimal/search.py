@@ -28,7 +28,8 @@ def optimal(problem: Problem, watch: Watch) -> Answer:
     results = {"Optimal": search.own.result, "Drain": drained} if search.own is not None else {"Drain": drained}
     scores = {strategy: _score(problem, result) for strategy, result in results.items()}
     kept = min(scores, key=scores.__getitem__)
-    optimality = _optimality(problem, search.known, scores, kept)
+    search.check(scores[kept])
+    optimality = _optimality(search.known, scores, kept)
     return Answer(results[kept], optimality, search.frontier(results[kept]) if problem.options.frontier else None)
 
 
@@ -54,6 +55,11 @@ class _Search:
                 self._plan(one_by_one)
         if len(self._settled) < 2 and not self._watch.stop():  # fewer nodes than hoped for, or too many PodGroups
             self._plan_for_less()
+
+    def check(self, found: Score) -> None:
+        """Believe nothing that a plan of score ``found`` refutes."""
+        if self.known.contradict(found):
+            self.known = Bounds(len(self._together.candidates))
 
     def frontier(self, plan: DrainResult) -> Frontier | None:
         """Return what less disruption than ``plan``'s would free; its work is its own, so that the plan is the same without."""
@@ -89,7 +95,7 @@ class _Search:
         levels = self._levels(self._together)
         levels.keep(self._best.given_up)
         levels.free(-self._best.score[0])
-        levels.disturb_least(COARSE)
+        levels.disturb_least(COARSE[:1])
         self._try(self._together, levels)
 
     def _levels(self, aggregation: Aggregation) -> Levels:
@@ -113,10 +119,8 @@ class _Search:
         self._watch.found(-self._best.score[0], self.known.most)
 
 
-def _optimality(problem: Problem, known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:
-    """Return how good the plan that is kept is; what a plan refutes is not believed."""
-    if known.contradict(scores[kept]):
-        known = Bounds(sum(1 for v in problem.victims if v))
+def _optimality(known: Bounds, scores: dict[str, Score], kept: str) -> Optimality:
+    """Return how good the plan that is kept is."""
     settled = known.settled(scores[kept])
     return Optimality(
         strategy=kept,

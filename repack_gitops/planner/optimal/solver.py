@@ -38,9 +38,9 @@ class Solution:
 class Work:
     """How much all solvers of one plan may do together: counts and no clock, so that the same input gives the same plan."""
 
-    def __init__(self, watch: Watch | None = None) -> None:
+    def __init__(self, watch: Watch | None = None, limit: int = TOTAL_WORK) -> None:
         self.watch = watch or Watch()
-        self._spent = 0
+        self._spent, self._limit = 0, limit
 
     def spend(self, iterations: int, coefficients: int) -> None:
         """Note what was done."""
@@ -52,7 +52,7 @@ class Work:
             return False
         if fine:
             return self._spent <= FINE_WORK and coefficients <= FINE_COEFFICIENTS
-        return self._spent <= TOTAL_WORK
+        return self._spent <= self._limit
 
 
 class _Quiet(highspy.Highs):

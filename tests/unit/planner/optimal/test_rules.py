@@ -95,6 +95,29 @@ def test_other_resources(resource: str, amount: int, missing: int, single_flows:
 
 
 @both_ways
+@pytest.mark.parametrize("amount", [2**40 * 1000 + 1, 2**54 + 1])
+def test_a_request_that_dwarfs_every_node_is_a_number_the_solver_takes(amount: int, single_flows: int) -> None:
+    """What p asks for is more than 10^15 times what is idle anywhere in the unit that the others' requests demand."""
+    roomy = {GPU: 8000, "cpu": 64_000, "memory": 10, "pods": 110_000}
+    held, asks = ({GPU: 1000, "pods": 1000, "memory": memory} for memory in (1, amount))
+    pods = [pod("p", "a", 1, requests=held, template=asks), *(pod(n, n, 1, requests=held, template=held) for n in "bc")]
+    evaluation = optimal(cluster([node(n, allocatable=roomy) for n in "abc"], pods))
+    assert set(evaluation.freed_nodes) == {"b", "c"}
+    assert known(evaluation).proven
+
+
+@both_ways
+def test_a_node_short_of_cards_takes_pods_that_ask_for_none(single_flows: int) -> None:
+    """More cards are charged on r than it has; that matters only to pods that want some."""
+    held = {GPU: 1000, "cpu": 1000, "pods": 1000}
+    light = pod("a", "a", 1, requests=held, template={"cpu": 1000, "pods": 1000})
+    nodes = [node("a"), node("b", ready=False), node("r", 2)]
+    evaluation = optimal(cluster(nodes, [light, pinned("b", 1), pinned("r", 3)]))
+    assert evaluation.freed_nodes == ("a",)
+    assert known(evaluation).proven
+
+
+@both_ways
 @pytest.mark.parametrize(("port", "freed"), [(8080, 0), (9090, 1)])
 def test_host_ports(port: int, freed: int, single_flows: int) -> None:
     """Of two pods that hold the same port only one can go to r."""
@@ -221,8 +244,11 @@ def test_a_compact_layout_has_nothing_to_prove() -> None:
 def test_a_solver_that_is_refuted_by_a_plan_is_not_believed(claim: Bounds, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is then what nobody needs a solver for: the number of candidates."""
     monkeypatch.setattr(Levels, "bounds", claim)
-    found = known(optimal(layout((2, 2, 6))))
+    evaluation = optimal(layout((2, 2, 6)), frontier=True)
+    found, frontier = known(evaluation), evaluation.frontier
     assert (found.freed, found.upper_bound, found.proven, found.bound_kind) == (1, 3, False, BoundKind.WORK_LIMIT)
+    assert frontier is not None
+    assert [p.upper_bound for p in (*frontier.pod_groups, *frontier.cards)] == [3, 3]
 
 
 @both_ways

@@ -164,8 +164,7 @@ def test_questions_of_the_frontier() -> None:
     for number in some(plan + 1, total):
         evaluation = check(question, number, None)
         assert evaluation.steps == whole.steps
-        assert evaluation.frontier is not None
-        assert evaluation.frontier.cards[-1].freed == len(evaluation.steps)
+        assert evaluation.frontier is None  # with points missing it would tell the wrong story
 
 
 @pytest.mark.parametrize("strategy", ["Drain", "Optimal"])

@@ -15,8 +15,8 @@ from repack_gitops.planner.optimal.program import Numbers
 from repack_gitops.planner.optimal.solver import Solver, Work
 from repack_gitops.planner.problem import Problem
 
-#: Share of the solver's work for each level after the first.
-_LATER = 0.02
+#: Shares of the solver's work, by level: what matters less gets less.
+_EFFORTS = (1.0, 0.2, 0.02, 0.02, 0.02, 0.02)
 #: The levels of the objective in words for those who wait.
 _PHASES = (
     "Most nodes freed",
@@ -100,7 +100,7 @@ class Levels:
 
     def _solve(self, level: int, costs: Costs) -> int | None:
         self._work.watch.entered(_PHASES[level])
-        found = self._solver.minimise(costs, effort=_LATER if level else 1.0)
+        found = self._solver.minimise(costs, effort=_EFFORTS[level])
         if found.values is not None:
             self._values = found.values
         if self._values is None:

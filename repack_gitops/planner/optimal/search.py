@@ -53,7 +53,8 @@ class _Search:
             one_by_one = self._together.one_by_one()
             if one_by_one is not None:
                 self._plan(one_by_one)
-        if len(self._settled) < 2 and not self._watch.stop():  # fewer nodes than hoped for, or too many PodGroups
+        fewer = -self._best.score[0] < self.known.most  # else it would be the same question once more
+        if (fewer or self._best.given_up) and not self._watch.stop():
             self._plan_for_less()
 
     def check(self, found: Score) -> None:

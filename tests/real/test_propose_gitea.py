@@ -126,7 +126,8 @@ def test_opened_kept_and_updated(bench: Bench) -> None:
     assert block is not None
     assert block.plan_digest == bench.run_of(after["head"]["ref"]).metadata.annotations[PLAN_DIGEST]
     assert len(bench.owner.call("GET", f"/pulls/{after['number']}/commits")) == 1
-    assert len(bench.owner.call("GET", f"/pulls/{after['number']}/files")) == 4
+    files = {f["filename"].rpartition("/")[2] for f in bench.owner.call("GET", f"/pulls/{after['number']}/files")}
+    assert files == {"run.yaml", "plan.yaml", "plan.md", "layout.svg", "frontier.svg"}
     assert bench.tick().action == "unchanged"
 
 

@@ -22,7 +22,7 @@ from repack_gitops.model.options import FRONTIER_STRATEGIES
     show_default=True,
     help="yaml and json are the RepackRun with its status.",
 )
-@click.option("--frontier", is_flag=True, help="Also show what less disruption would free; takes --strategy Optimal.")
+@click.option("--frontier", is_flag=True, help="Also show what less disruption would free (not with --strategy Drain).")
 @time_limit_option
 def plan_command(
     *, output: Literal["table", "yaml", "json", "markdown"], frontier: bool, time_limit: float | None, **inputs: Any
@@ -48,7 +48,7 @@ def plan_command(
       repack plan --context prod --resource huawei.com/ascend-1980 --max-pod-groups 2 --max-cards 16
       repack plan --context prod --run nightly.yaml -o yaml
       repack plan --snapshot cluster.json.gz --policy policies/nightly.yaml
-      repack plan --snapshot cluster.json.gz --resource nvidia.com/gpu --strategy Optimal --frontier
+      repack plan --snapshot cluster.json.gz --resource nvidia.com/gpu --frontier
     """
     given = Inputs(**inputs)
     given.check()

@@ -11,7 +11,7 @@ from repack_gitops.planner.optimal.attempt import Attempt, attempt, nodes_of
 from repack_gitops.planner.optimal.bounds import Bounds
 from repack_gitops.planner.optimal.frontier import frontier
 from repack_gitops.planner.optimal.model import Model
-from repack_gitops.planner.optimal.objective import LEVELS, Score, score
+from repack_gitops.planner.optimal.objective import LEVELS, Score
 from repack_gitops.planner.optimal.relaxation import COARSE, FINE, Levels, Relaxed
 from repack_gitops.planner.optimal.solver import Work
 from repack_gitops.planner.plan_state import PlanState
@@ -22,15 +22,17 @@ from repack_gitops.planner.watch import Watch
 def optimal(problem: Problem, watch: Watch) -> Answer:
     """Return the best plan found under the objective, and how good it is; once ``watch`` said stop, it has to stay with it."""
     watch.entered("Strategy Drain")
-    drained = drain(problem, watch=watch)
-    search = _Search(problem, Attempt(problem, drained), watch)
+    drained = Attempt(problem, drain(problem, watch=watch))
+    search = _Search(problem, drained, watch)
     search.run()
-    results = {"Optimal": search.own.result, "Drain": drained} if search.own is not None else {"Drain": drained}
-    scores = {strategy: _score(problem, result) for strategy, result in results.items()}
+    plans = {"Optimal": search.own, "Drain": drained} if search.own is not None else {"Drain": drained}
+    scores = {strategy: plan.score for strategy, plan in plans.items()}
     kept = min(scores, key=scores.__getitem__)
     search.check(scores[kept])
-    optimality = _optimality(search.known, scores, kept)
-    return Answer(results[kept], optimality, search.frontier(results[kept]) if problem.options.frontier else None)
+    result = plans[kept].result
+    return Answer(
+        result, _optimality(search.known, scores, kept), search.frontier(result) if problem.options.frontier else None
+    )
 
 
 class _Search:
@@ -132,7 +134,3 @@ def _optimality(known: Bounds, scores: dict[str, Score], kept: str) -> Optimalit
         found=tuple(Found(name, -found[0], Disruption(*found[1:])) for name, found in scores.items()),
         settled=settled,
     )
-
-
-def _score(problem: Problem, result: DrainResult) -> Score:
-    return score(problem.groups, problem.shares, nodes_of(problem, result))
